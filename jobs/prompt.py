@@ -45,6 +45,11 @@ REPAIR = (
     "That reply could not be read ({reason}). Reply once more, completely, and only in the form that is "
     "asked for above."
 )
+REPAIR_WITHOUT_REPLY = (
+    "An earlier reply to this could not be read ({reason}). Reply completely, and only in the form that is "
+    "asked for above."
+)
+"""For a reply without text, since servers refuse an assistant's message that is empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +60,7 @@ class Prompt:
     user: str
     schema: Mapping[str, Any] | None = None
     fault: tuple[str, str] | None = None
-    """An earlier reply that could not be read, and why: the model is shown both."""
+    """An earlier reply (may be empty) that could not be read, and why: the model is shown both."""
 
     def messages(self, system_role: str = "system") -> list[dict[str, str]]:
         """Return the messages in the form of the chat completions API.
@@ -70,6 +75,9 @@ class Prompt:
         if self.fault is None:
             return messages
         reply, reason = self.fault
+        if not reply.strip():
+            messages[-1]["content"] += f"\n\n{REPAIR_WITHOUT_REPLY.format(reason=reason)}"
+            return messages
         repair = {"role": "user", "content": REPAIR.format(reason=reason)}
         return [*messages, {"role": "assistant", "content": reply}, repair]
 

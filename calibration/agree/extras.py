@@ -17,6 +17,7 @@ from calibration.statistics.cocoeval import OVERALL, Policy, Row, TagTable, tabl
 from calibration.statistics.core.engine import Result
 from calibration.statistics.core.ratings import Ratings
 from calibration.statistics.core.resampling import Plan
+from calibration.statistics.corrected_systems import ASSUMPTIONS, systems_of_ratings
 from calibration.statistics.planning import people_of
 from calibration.statistics.rater_panel import RaterPanel, rater_panel
 from calibration.statistics.repeats import repeats_of, right_answers
@@ -443,3 +444,68 @@ def _add_scores(section: Section, scores: ScoreAnalysis, out: Additions) -> None
     out.entries += [
         entry.as_dict() for reading in readings(scores) for entry in score_entries(reading, title)
     ]
+
+
+# Systems as people would have rated them, where a file has a column of systems.
+
+
+def corrected_lists(sections: Sequence[Section], plan: Plan) -> Additions:
+    """Return the corrected figures of all systems and pairs for the JSON; no list where there are none."""
+    rows: list[dict[str, Any]] = []
+    pairs: list[dict[str, Any]] = []
+    for section in sections:
+        for judged in systems_of_ratings(section.ratings, plan):
+            place = {"question": section.title, "rater": judged.judge}
+            for row in judged.result.systems:
+                figures = {name: result.as_dict() for name, result in row.figures.items()}
+                figures["corrected"] = figures.pop("prediction_powered")
+                rows.append(
+                    place
+                    | {
+                        "system": judged.names[row.system],
+                        "category": _category(section.ratings, row.category),
+                    }
+                    | {"n_items": row.n_items, "n_rated": row.n_rated}
+                    | figures
+                )
+            pairs += [
+                place
+                | {"first": judged.names[pair.first], "second": judged.names[pair.second]}
+                | {"category": _category(section.ratings, pair.category)}
+                | {"judge": pair.judge.as_dict(), "corrected": pair.corrected.as_dict()}
+                | {"p": pair.p, "p_holm": pair.p_holm}
+                for pair in judged.result.pairs
+            ]
+    return Additions(lists={"corrected": rows, "corrected_pairs": pairs} if rows else {})
+
+
+def system_blocks(ratings: Ratings, plan: Plan) -> list[Block]:
+    """Return a block of corrected systems and one of their differences for each judge."""
+    blocks = []
+    for judged in systems_of_ratings(ratings, plan):
+        entries = [
+            Entry(result, (_with_category(judged.names[row.system], ratings, row.category),))
+            for row in judged.result.systems
+            for result in row.figures.values()
+        ]
+        heading = f"Systems, by {judged.judge} and corrected"
+        blocks.append(Block(heading, tuple(entries), note=ASSUMPTIONS, each=True))
+        differences = []
+        for pair in judged.result.pairs:
+            title = f"{judged.names[pair.first]} less {judged.names[pair.second]}"
+            title = _with_category(title, ratings, pair.category)
+            p = "" if pair.p_holm is None else f", p {pair.p_holm:.4f}"
+            differences += [Entry(pair.judge, (title,)), Entry(pair.corrected, (f"{title}{p}",))]
+        if differences or judged.result.no_pairs:
+            note = judged.result.no_pairs or "p: Student's t over clusters, corrected over all pairs (Holm)."
+            heading = f"Differences of systems, by {judged.judge} and corrected"
+            blocks.append(Block(heading, tuple(differences), note=note, each=True))
+    return blocks
+
+
+def _category(ratings: Ratings, category: float | None) -> str | None:
+    return None if category is None else ratings.label(category)
+
+
+def _with_category(name: str, ratings: Ratings, category: float | None) -> str:
+    return name if category is None else f"{name}, {ratings.label(category)}"

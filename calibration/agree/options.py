@@ -15,7 +15,7 @@ from calibration.statistics import STATISTICS, Analysis, Plan, Ratings
 from calibration.statistics.analysis import Entry, f_intervals
 from calibration.statistics.cocoeval import POLICIES
 from calibration.statistics.core.ratings import SCALES
-from calibration.statistics.prevalence import corrected_shares
+from calibration.statistics.corrected_shares import corrected_shares
 from calibration.statistics.unanswered import bounds_of
 
 # Optional blocks of `agree`: an option, and the blocks it adds to each question.
@@ -56,7 +56,7 @@ def _corrected(ratings: Ratings, analysis: Analysis, plan: Plan) -> list[Block]:
         )
         entries = tuple(Entry(result, raters) for result in share.figures.values())
         blocks.append(Block(f"How often it occurs, by {share.judge} and corrected", entries, note=note))
-    return blocks
+    return [*blocks, *extras.system_blocks(ratings, plan)]
 
 
 def _bounds(ratings: Ratings, analysis: Analysis, plan: Plan) -> list[Block]:
@@ -103,9 +103,9 @@ MORE = (
     More(
         "--prevalence",
         "also how often a binary question is answered yes, corrected for a judge's errors where it answered "
-        "more items than people did",
-        "no question is binary with a judge that answered more items than people did, or nobody is named as "
-        "the judge and as people (column kind, or --judges)",
+        "more items than people did; with a column system also each system's share or mean",
+        "no question is binary with a judge that answered more items than people did, none has a column "
+        "system beside one, or nobody is named as the judge and as people (column kind, or --judges)",
         _corrected,
     ),
     More(

@@ -20,6 +20,7 @@ from annotation.text.table_cells import (
 from calibration.agree.forms import open_forms
 from calibration.agree.readings import (
     DASH,
+    LONG,
     MARKS,
     AnswerTable,
     GuessedScale,
@@ -39,6 +40,7 @@ from calibration.statistics.core.ratings import (
     Ratings,
     Record,
     Samples,
+    as_number,
 )
 
 TEXT = "text"
@@ -201,11 +203,23 @@ class Part:
     collector: Collector = field(default_factory=Collector)
     places: array[int] = field(default_factory=lambda: array("Q"))
     missing: dict[str, int] = field(default_factory=dict)
+    weights: dict[str, float | None] = field(default_factory=dict)
+
+    def weighted(self, ratings: Ratings) -> Ratings:
+        """Return ratings with the weights of the items that have one."""
+        return ratings.with_weights({i: w for i, w in self.weights.items() if w is not None})
+
+
+WEIGHT_COLUMNS = ("inclusion_probability", "probability", "weight")
+"""Columns of the long form that say how an item was drawn: the first of them that a file has is read."""
 
 
 @dataclass(frozen=True)
 class RatingsFile:
-    """The answers of one or several tables: parts in order of appearance, and how the columns were read."""
+    """The answers of one or several tables: parts in order of appearance, and how the columns were read.
+
+    `weight` is the column with the probability or the weight of each item, if there is one.
+    """
 
     tables: tuple[AnswerTable, ...]
     parts: tuple[Part, ...]
@@ -214,6 +228,7 @@ class RatingsFile:
     free_text: tuple[str, ...] = ()
     spelling: Spelling = field(default_factory=Spelling)
     reading: Reading = field(default_factory=Reading)
+    weight: str | None = None
 
     @property
     def path(self) -> Path:
@@ -240,12 +255,18 @@ class RatingsFile:
         """Return sentences on how the file was read: columns, spellings, kinds, questions left out."""
         table = self.tables[0]
         notes = list(dict.fromkeys(note for opened in self.tables for note in opened.notes))
-        unread = table.unread(filter(None, [self.reading.by, self.cluster]))
+        unread = table.unread(filter(None, [self.reading.by, self.cluster, self.weight]))
         notes += [f"Columns not read: {', '.join(unread)}."] if unread else []
         notes += self.spelling.joined()
         if self.reading.judges is None and (models := self._models()):
             names = ", ".join(models)
             notes.append(f"Taken for models, by their names: {names} (--judges none: all are people).")
+        if self.weight is not None:
+            by = "the" if self.weight == "weight" else "1 / the"
+            notes.append(
+                f"Items are weighted by {by} value of the column {self.weight}; "
+                "those without one were not drawn."
+            )
         if self.free_text:
             notes.append(f"Free text has no agreement statistics: {', '.join(self.free_text)}.")
         if self.cluster is None and "dialogue" in table.columns and not self.reading.no_cluster:
@@ -289,7 +310,9 @@ class RatingsFile:
         if not part.collector.repeated:
             return None
         try:
-            return part.collector.ratings(level=level, values=values, positive=positive, samples="separate")
+            return part.weighted(
+                part.collector.ratings(level=level, values=values, positive=positive, samples="separate")
+            )
         except RatingError as error:
             raise self.located(error, part) from None
 
@@ -308,7 +331,9 @@ class RatingsFile:
         Raises RatingsFileError with line and column for an unusable value.
         """
         try:
-            ratings = part.collector.ratings(level=level, values=values, positive=positive, samples=samples)
+            ratings = part.weighted(
+                part.collector.ratings(level=level, values=values, positive=positive, samples=samples)
+            )
         except RatingError as error:
             raise self.located(error, part) from None
         if not keep:
@@ -326,10 +351,12 @@ def read_ratings(paths: Sequence[Path], reading: Reading, progress: Progress) ->
     judges = reading.judges if reading.judges is not None else survey.judges or None
     spelling = Spelling(reading.names, judges, guessed=reading.judges is None)
     cluster = tables[0].cluster(reading)
-    file = RatingsFile(tuple(tables), (), cluster, survey, (), spelling, reading)
+    weight = next((name for name in WEIGHT_COLUMNS if all(name in table.columns for table in tables)), None)
+    weight = weight if all(set(LONG) <= set(table.columns) for table in tables) else None
+    file = RatingsFile(tuple(tables), (), cluster, survey, (), spelling, reading, weight)
     reader = _Reader(file)
     for number, table in enumerate(tables):
-        for line, row in progress(table.rows(filter(None, [reading.by]))):
+        for line, row in progress(table.rows(filter(None, [reading.by, weight]))):
             reader.add(number, line, row)
     return reader.result()
 
@@ -401,6 +428,10 @@ class _Reader:
             continuation=row.get("continuation", ""),
         )
         part.places.append(place)
+        if (column := self.file.weight) is not None:
+            weight = _weight(path, line, column, row[f"\0{column}"])
+            if part.weights.setdefault(item, weight) != weight:
+                raise RatingsFileError(path, f"item {item!r} has another {column} before", line, column)
         try:
             part.collector.add(record)
         except RatingError as error:
@@ -468,6 +499,7 @@ class _Reader:
             tuple(self.free_text),
             self.spelling,
             reading,
+            file.weight,
         )
 
 
@@ -479,6 +511,18 @@ def _tell_apart(parts: Sequence[Part]) -> None:
     for part in parts:
         if len(kinds[part.question]) > 1 and part.scheme:
             part.question = f"{part.scheme}/{part.question}"
+
+
+def _weight(path: Path, line: int, column: str, cell: str) -> float | None:
+    """Return an item's weight: its cell, or 1 / the probability there; None for an item not drawn."""
+    if not cell.strip():
+        return None
+    number = as_number(cell.strip())
+    is_probability = column != "weight"
+    if number is None or number <= 0 or (is_probability and number > 1):
+        expected = "a probability above 0, at most 1" if is_probability else "a number above 0"
+        raise RatingsFileError(path, f"value {cell!r}: expected {expected}, or nothing", line, column)
+    return 1 / number if is_probability else number
 
 
 def _sample(path: Path, line: int, cell: str) -> int:

@@ -17,9 +17,11 @@ from calibration.statistics import FLAGS, STATISTICS, Plan
 from calibration.statistics.analysis import BY_F, MEAN_OF_PEOPLE, Analysis, Entry
 from calibration.statistics.core.engine import Result
 from calibration.statistics.core.ratings import Ratings
+from calibration.statistics.corrected_shares import NAME as PREVALENCE
+from calibration.statistics.corrected_shares import TITLES as PREVALENCES
+from calibration.statistics.corrected_systems import PREFIX as SYSTEM
+from calibration.statistics.corrected_systems import TITLES as SYSTEMS
 from calibration.statistics.gaps import beyond_one_more, direction, unknown_of_one_more
-from calibration.statistics.prevalence import NAME as PREVALENCE
-from calibration.statistics.prevalence import TITLES as PREVALENCES
 from calibration.statistics.rater_panel import figure_title
 from calibration.statistics.replacement import BAR, CORRECTED, StandIn
 from calibration.statistics.score_calibration import METHODS
@@ -88,6 +90,8 @@ def title_of(name: str) -> str:
         return f"{STATISTICS[name.removesuffix(BY_F)].title}, F interval"
     if name.removeprefix(PREVALENCE) in PREVALENCES:
         return PREVALENCES[name.removeprefix(PREVALENCE)]
+    if name.removeprefix(SYSTEM) in SYSTEMS:
+        return SYSTEMS[name.removeprefix(SYSTEM)]
     if name.startswith(NAME):
         return _bound(name)
     for prefix in ("floor_", "baseline_"):

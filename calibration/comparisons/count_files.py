@@ -35,6 +35,8 @@ from calibration.reports.chart_layout import wrap, wrapped
 from calibration.reports.charts import alt
 from calibration.reports.kinds import ReportKind
 from calibration.statistics.core.engine import FLAGS, Result
+from calibration.statistics.corrected_systems import FIGURES as SYSTEM_FIGURES
+from calibration.statistics.corrected_systems import TITLES as SYSTEM_TITLES
 from calibration.statistics.counts import Cell
 
 # Wording of a table of counts: rows, columns and figures, the same on the page and in every file.
@@ -97,6 +99,8 @@ def flags(counts: Counts) -> list[tuple[str, str]]:
             results = [cell.result, cell.corrected, cell.difference.result if cell.difference else None]
             raised |= {flag for result in results if result is not None for flag in result.flags}
         raised |= {flag for result in (row.distance or {}).values() for flag in result.flags}
+    for table in system_tables(counts):
+        raised |= {flag for _, results in table.rows for result in results for flag in result.flags}
     return [(flag, text) for flag, text in FLAGS.items() if flag in raised]
 
 
@@ -319,6 +323,68 @@ def distances(counts: Counts) -> list[tuple[str, list[str]]]:
     return [(name, [figure(distance[key], DIGITS[key]) for key in DISTANCES]) for name, distance in measured]
 
 
+# Systems as people would have rated them, and their pairs: the same tables on the page and in every file.
+
+
+@dataclass(frozen=True)
+class SystemTable:
+    """A table of results, one row per system or pair and question; `ps` are texts appended to the rows."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Result, ...]], ...]
+    ps: tuple[str, ...] = ()
+
+    def lines(self) -> list[list[str]]:
+        """Return the rows as texts, a figure with its interval, or the reason why there is none."""
+        ends = self.ps or ("",) * len(self.rows)
+        return [
+            [name, *(figure(result, 3) for result in results), *filter(None, [end])]
+            for (name, results), end in zip(self.rows, ends, strict=True)
+        ]
+
+
+def system_tables(counts: Counts) -> list[SystemTable]:
+    """Return the corrected figures of the systems, and the differences of their pairs, if there are any."""
+    if not counts.systems:
+        return []
+    names = {row.figures.code: row.name for row in counts.rows}
+    is_several = len(counts.systems) > 1
+
+    def name_of(key: str, *codes: int) -> str:
+        text = " less ".join(names[code] for code in codes)
+        return f"{counts.titles[key]}: {text}" if is_several else text
+
+    systems = tuple(
+        (
+            f"{name_of(question.key, row.system)} ({row.n_rated:,} of {row.n_items:,} rated)",
+            tuple(row.figures[name] for name in SYSTEM_FIGURES),
+        )
+        for question in counts.systems
+        for row in question.result.systems
+    )
+    unit = "shares of turns" if counts.is_turns else "mean scores"
+    tables = [
+        SystemTable(
+            f"As people would have rated them: {unit}",
+            tuple(SYSTEM_TITLES[n] for n in SYSTEM_FIGURES),
+            systems,
+        )
+    ]
+    pairs = [(question.key, pair) for question in counts.systems for pair in question.result.pairs]
+    if pairs:
+        differences = ("judge_difference", "prediction_powered_difference")
+        tables.append(
+            SystemTable(
+                "Differences between systems",
+                (*(SYSTEM_TITLES[name] for name in differences), "p, Holm over pairs"),
+                tuple((name_of(key, p.first, p.second), (p.judge, p.corrected)) for key, p in pairs),
+                tuple(p_text(pair.p_holm) or "–" for _, pair in pairs),
+            )
+        )
+    return tables
+
+
 # A table of counts for the terminal.
 
 
@@ -334,6 +400,8 @@ def write_text(counts: Counts) -> str:
         for at, title in enumerate(counts.headings):
             table.append([title, *(_cell_as_text(kind, row.figures.cells[at]) for row in rows)])
         lines += ["", kind.title, *aligned(table)]
+    for system_table in system_tables(counts):
+        lines += ["", system_table.title, *aligned([["", *system_table.head], *system_table.lines()])]
     if distance_rows := distances(counts):
         table = [["", *DISTANCES.values()], *([name, *texts] for name, texts in distance_rows)]
         lines += ["", "Distance from people", *aligned(table)]
@@ -377,6 +445,27 @@ def _csv_lines(counts: Counts) -> Iterator[dict[str, Any]]:
         for name, result in (row.figures.distance or {}).items():
             halves = counts.table.halves[name] if counts.table.halves else None
             yield place | {"column": f"distance:{name}"} | _figure(result) | _with_bounds("halves", halves)
+        yield from ({**place, **line} for line in _system_lines(counts, row))
+
+
+def _system_lines(counts: Counts, row: CountsRow) -> Iterator[dict[str, Any]]:
+    """Yield a system's corrected figures and its differences from the systems after it."""
+    names = {other.figures.code: other.name for other in counts.rows}
+    for question in counts.systems:
+        for system in question.result.systems:
+            if system.system == row.figures.code:
+                for name, result in system.figures.items():
+                    yield {"column": f"system:{name}:{question.key}"} | _figure(result)
+        for pair in question.result.pairs:
+            if pair.first == row.figures.code:
+                place = f"{question.key}:{names[pair.second]}"
+                yield {"column": f"system:judge_difference:{place}"} | _figure(pair.judge)
+                column = {
+                    "column": f"system:corrected_difference:{place}",
+                    "p": pair.p,
+                    "p_holm": pair.p_holm,
+                }
+                yield column | _figure(pair.corrected)
 
 
 def _cell_as_csv(cell: Cell) -> dict[str, Any]:
@@ -423,6 +512,10 @@ def write_latex(counts: Counts) -> str:
             latex_comment(kind.title),
             *latex_table(f"l{'r' * len(head)}", ["", *head], _latex_body(counts, kind)),
         ]
+    for table in system_tables(counts):
+        body = [latex_line(map(escaped, line)) for line in table.lines()]
+        head = ["", *map(escaped, table.head)]
+        lines += [latex_comment(table.title), *latex_table(f"l{'r' * len(table.head)}", head, body)]
     if distance_rows := distances(counts):
         body = [latex_line(map(escaped, (name, *texts))) for name, texts in distance_rows]
         head = ["", *map(escaped, DISTANCES.values())]
@@ -470,6 +563,8 @@ def write_markdown(counts: Counts) -> str:
             for row in rows_of(counts, kind)
         ]
         lines += _section(kind.title, head, rows)
+    for table in system_tables(counts):
+        lines += _section(table.title, ["Row", *table.head], table.lines())
     if distance_rows := distances(counts):
         rows = [[name, *texts] for name, texts in distance_rows]
         lines += _section("Distance from people", ["Row", *DISTANCES.values()], rows)

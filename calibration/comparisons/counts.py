@@ -28,6 +28,7 @@ from calibration.comparisons.count_inputs import (
     read,
     units,
 )
+from calibration.comparisons.judged_systems import QuestionSystems, RatedSample, rated_sample, systems_of
 from calibration.errors import CountsRefused
 from calibration.figure_cache import CachedFigures, cached_or_job, is_small, stamp_of
 from calibration.ratings.scope import QuestionInfo, census
@@ -35,6 +36,7 @@ from calibration.reports.kinds import Dated, ReportPart, adapter, fix_part, log_
 from calibration.reports.wording import counted as count_text
 from calibration.reports.wording import crowd_of, join_names
 from calibration.statistics.core.ratings import Floats
+from calibration.statistics.corrected_systems import ASSUMPTIONS
 from calibration.statistics.counts import (
     ANY,
     GROUP,
@@ -119,6 +121,7 @@ class Counts(Dated):
     people: str
     n_rated: int
     fakes: frozenset[int] = frozenset()
+    systems: tuple[QuestionSystems, ...] = ()
     cached: CachedFigures | None = None
 
     @property
@@ -166,6 +169,7 @@ class Figures:
     people: str
     n_rated: int
     fakes: frozenset[int]
+    systems: tuple[QuestionSystems, ...] = ()
 
 
 def compute(*, query: CountsQuery, by: User | None) -> Counts:
@@ -208,11 +212,12 @@ def figures_of(ground: Ground) -> Figures:
             per_turns=query.per_turns,
             plan=query.plan,
             correction=query.correction,
+            refusal=inputs.refusal,
         )
     except MixedLengths as error:
         raise CountsRefused(str(error)) from error
     n_rated = 0 if rated is None else int((~np.isnan(rated.values)).any(axis=1).sum())
-    return Figures(result, units_read.by, inputs.people, n_rated, units_read.fakes)
+    return Figures(result, units_read.by, inputs.people, n_rated, units_read.fakes, inputs.systems)
 
 
 def counts_of_figures(ground: Ground, figures: Figures, cached: CachedFigures | None = None) -> Counts:
@@ -227,6 +232,7 @@ def counts_of_figures(ground: Ground, figures: Figures, cached: CachedFigures | 
         figures.people,
         figures.n_rated,
         figures.fakes,
+        figures.systems,
         cached,
     )
 
@@ -247,12 +253,17 @@ def open_test(*, query: CountsQuery, by: User | None, purpose: str) -> TestLook:
 
 @dataclass(frozen=True, slots=True)
 class _Inputs:
-    """Counts by continuation, and people's ratings of them; `people` is the word for the raters."""
+    """Counts by continuation, and people's ratings of them; `people` is the word for the raters.
+
+    `refusal` is why a count of continuations cannot be corrected, or empty.
+    """
 
     counted: Counted
     units: Units
     rated: Rated | None
     people: str
+    systems: tuple[QuestionSystems, ...] = ()
+    refusal: str = ""
 
 
 def _read(query: CountsQuery, selection: Selection, clusters: frozenset[str] | None) -> _Inputs:
@@ -277,7 +288,21 @@ def _read(query: CountsQuery, selection: Selection, clusters: frozenset[str] | N
         if selection.is_turns
         else _by_continuation(units_read, selection, mine, theirs)
     )
-    return _Inputs(counted, units_read, rated, crowd_of(selection.people).many if rated is not None else "")
+    if rated is None:
+        return _Inputs(counted, units_read, None, "")
+    sample = rated_sample(query, selection)
+    systems = systems_of(query, selection, units_read, mine, theirs, sample)
+    return _Inputs(counted, units_read, rated, crowd_of(selection.people).many, systems, _refusal(sample))
+
+
+def _refusal(sample: RatedSample) -> str:
+    """Return why counts of continuations cannot be corrected by a sample of items, or nothing."""
+    if sample.probabilities:
+        return (
+            "people rated items drawn with unequal probabilities, which counts of whole continuations cannot "
+            "weight; the table of corrected systems does"
+        )
+    return sample.other_errors
 
 
 def _voices(
@@ -422,6 +447,8 @@ def facts(counts: Counts) -> list[str]:
     elif result.no_distance and counts.is_turns:
         lines.append(f"No distances: {result.no_distance}.")
     if counts.n_rated:
+        if counts.systems:
+            lines.append(ASSUMPTIONS)
         lines.append(
             f"Corrected by what {counts.people} said of {count_text(counts.n_rated, 'continuation')}; the "
             "prediction-powered figures hold if these were drawn at random."

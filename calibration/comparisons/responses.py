@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from calibration.comparisons.counts import Counts, facts
@@ -138,6 +139,32 @@ class RowSerializer(Plain):
     distance = DistanceSerializer(allow_null=True, source="figures.distance")
 
 
+class JudgedSystemSerializer(Plain):
+    """A question's share or mean in one row: by the judge alone, corrected, and by people."""
+
+    question = serializers.CharField()
+    by = serializers.DictField()
+    human = serializers.BooleanField()
+    n_items = serializers.IntegerField()
+    n_rated = serializers.IntegerField()
+    judge = FigureSerializer()
+    corrected = FigureSerializer(help_text="prediction-powered")
+    confusion = FigureSerializer(help_text="by the confusion matrix: Rogan-Gladen for yes and no")
+    people = FigureSerializer(help_text="people alone, on the items that they rated")
+
+
+class JudgedPairSerializer(Plain):
+    """A question's difference of two rows, first less second: by the judge alone, and corrected."""
+
+    question = serializers.CharField()
+    first = serializers.DictField()
+    second = serializers.DictField()
+    judge = FigureSerializer()
+    corrected = FigureSerializer(help_text="prediction-powered")
+    p = _number()
+    p_holm = _number()
+
+
 class CountsSerializer(Plain):
     """The table: people's row first."""
 
@@ -161,6 +188,8 @@ class CountsSerializer(Plain):
     seed = serializers.IntegerField(source="query.plan.seed")
     level = serializers.FloatField(source="query.plan.level")
     rows = RowSerializer(many=True)
+    systems = serializers.SerializerMethodField(help_text="empty unless people rated some of a judge's items")
+    pairs = serializers.SerializerMethodField(help_text="empty unless there are several rows of systems")
     halves = DistanceSerializer(allow_null=True, source="table.halves")
     no_differences = _text("table.no_differences")
     no_distance = _text("table.no_distance")
@@ -174,6 +203,41 @@ class CountsSerializer(Plain):
     def get_strata(self, counts: Counts) -> str | None:
         """Return the key of the dialogues' metadata, null without strata."""
         return counts.query.strata or None
+
+    @extend_schema_field(JudgedSystemSerializer(many=True))
+    def get_systems(self, counts: Counts) -> Any:
+        """Return each row's share or mean as people would have given it, by question."""
+        by = {row.figures.code: row for row in counts.rows}
+        rows = [
+            {
+                "question": question.key,
+                "by": by[row.system].by,
+                "human": by[row.system].figures.human,
+                "n_items": row.n_items,
+                "n_rated": row.n_rated,
+                "corrected": row.figures["prediction_powered"],
+                **{name: row.figures[name] for name in ("judge", "confusion", "people")},
+            }
+            for question in counts.systems
+            for row in question.result.systems
+        ]
+        return JudgedSystemSerializer(rows, many=True).data
+
+    @extend_schema_field(JudgedPairSerializer(many=True))
+    def get_pairs(self, counts: Counts) -> Any:
+        """Return the differences of all pairs of rows, by question."""
+        by = {row.figures.code: row.by for row in counts.rows}
+        rows = [
+            {
+                "question": question.key,
+                "first": by[pair.first],
+                "second": by[pair.second],
+                **{name: getattr(pair, name) for name in ("judge", "corrected", "p", "p_holm")},
+            }
+            for question in counts.systems
+            for pair in question.result.pairs
+        ]
+        return JudgedPairSerializer(rows, many=True).data
 
     def get_notes(self, counts: Counts) -> list[str]:
         """Return sentences on the inputs of the table."""

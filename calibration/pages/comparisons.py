@@ -161,7 +161,25 @@ def _count_tables(counted: Counts) -> Context:
         heads = [*(["Continuations"] if is_first else []), *counted.headings]
         head = [("Row", False), *((name, True) for name in heads)]
         counts_sheets.append({"title": kind.title, "head": head, "bodies": [*filter(None, bodies)]})
+    counts_sheets += [_system_sheet(table) for table in count_files.system_tables(counted)]
     return {"report": counted, "facts": count_facts(counted), "sheets": counts_sheets}
+
+
+def _system_sheet(table: count_files.SystemTable) -> Context:
+    """Return a table of corrected systems, or of their pairs, with the p-values last."""
+    ps = table.ps or ("",) * len(table.rows)
+    rows = [
+        (name, [*map(_system_cell, results), *([SheetCell(p)] if p else [])])
+        for (name, results), p in zip(table.rows, ps, strict=True)
+    ]
+    head = [("Row", False), *((name, True) for name in table.head)]
+    return {"title": table.title, "head": head, "bodies": [rows]}
+
+
+def _system_cell(result: Result) -> SheetCell:
+    if result.value is None:
+        return SheetCell(result.status, why=result.reason)
+    return SheetCell(number(result.value, 3), (count_files.interval(result, 3), f"n {result.n_items:,}"))
 
 
 def _continuations(figures: CountedRow) -> SheetCell:

@@ -46,10 +46,11 @@ from calibration.statistics import Ratings, Result, analyse, cocoeval
 from calibration.statistics.cocoeval import FIGURES as TAG_FIGURES
 from calibration.statistics.cocoeval import POLICIES
 from calibration.statistics.core.ratings import RatingError
+from calibration.statistics.corrected_shares import FIGURES as PREVALENCE_FIGURES
+from calibration.statistics.corrected_shares import corrected_shares
 from calibration.statistics.evidence import ALL, Overlap, overlaps
 from calibration.statistics.evidence import FIGURES as EVIDENCE_FIGURES
-from calibration.statistics.prevalence import FIGURES as PREVALENCE_FIGURES
-from calibration.statistics.prevalence import corrected_shares, wilson
+from calibration.statistics.prevalence import wilson
 from calibration.statistics.sets import ALPHA_MASI, set_ratings
 from calibration.studies.inputs import tag_sets
 

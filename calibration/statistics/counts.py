@@ -330,8 +330,11 @@ def table(
     per_turns: float | None = None,
     plan: Plan | None = None,
     correction: Correction = "auto",
+    refusal: str = "",
 ) -> Table:
     """Return the table; ``rows`` gives each continuation's row and ``human`` people's, if there is one.
+
+    ``refusal`` is why people's ratings cannot correct the judge, or empty.
 
     Raises MixedLengths for counts over continuations of different lengths, unless ``per_turns`` sets the
     number of turns that counts refer to.
@@ -343,7 +346,7 @@ def table(
             f"the continuations have {shortest} to {longest} turns, so their counts cannot be averaged; "
             "count per so many turns instead, such as per 30"
         )
-    maker = _Maker(counted, rows, human, rated, per_turns, plan, correction)
+    maker = _Maker(counted, rows, human, rated, per_turns, plan, correction, refusal)
     codes = sorted(set(rows.tolist()), key=lambda code: (code != human, code))
     people = human is not None and human in codes
     compared = [maker.row(code) for code in codes]
@@ -369,12 +372,14 @@ class _Maker:
         per_turns: float | None,
         plan: Plan,
         correction: Correction,
+        refusal: str = "",
     ) -> None:
         self.raw = counted if per_turns is not None and counted.is_counts else None
         self.counted = counted.per(per_turns) if self.raw and per_turns is not None else counted
         if rated is not None and self.raw and per_turns is not None:
             rated = replace(rated, values=rated.values * counted.factors(per_turns))
         self.turns, self.rows, self.rated, self.correction = counted.turns, rows, rated, correction
+        self.refusal = refusal
         self.design = Design.of(counted.clusters, counted.strata, plan)
         self.plan = plan
         self.human = human
@@ -392,7 +397,7 @@ class _Maker:
         raw = self._means(self.raw.values, in_row) if self.raw else None
         nothing: Sequence[None] = [None] * len(results)
         fixed = (
-            corrected(self.counted, self.rated, self.design, in_row, self.correction)
+            corrected(self.counted, self.rated, self.design, in_row, self.correction, self.refusal)
             if self.rated is not None
             else nothing
         )

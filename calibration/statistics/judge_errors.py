@@ -56,14 +56,21 @@ class Rated:
 
 
 def corrected(
-    counted: Counted, rated: Rated, design: Design, in_cell: Mask, correction: Correction = "auto"
+    counted: Counted,
+    rated: Rated,
+    design: Design,
+    in_cell: Mask,
+    correction: Correction = "auto",
+    refusal: str = "",
 ) -> list[Result | None]:
     """Return each column's corrected value in the cell of the chosen continuations; None if not requested.
 
-    A column that cannot be corrected is a result with its reason.
+    A column that cannot be corrected is a result with its reason; ``refusal`` is a reason for all of them.
     """
     if correction == "none":
         return [None] * len(counted.columns)
+    if refusal:
+        return [Result(NAME, status="rejected", reason=refusal)] * len(counted.columns)
     pooled = _pooled(counted, rated, design, in_cell)
     results: list[Result | None] = []
     for at, column in enumerate(counted.columns):

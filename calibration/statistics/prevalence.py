@@ -31,7 +31,7 @@ from calibration.statistics.core.engine import (
     finished,
     resampled,
 )
-from calibration.statistics.core.ratings import Floats, Ints, Ratings
+from calibration.statistics.core.ratings import Floats, Ints
 from calibration.statistics.core.resampling import Plan, cluster_flags, drawn_counts
 
 # Plain proportions: Wilson's score interval (1927), for independent items only.
@@ -313,18 +313,22 @@ def prediction_powered(
     method = (
         f"prediction-powered mean, lambda {estimate.tuning:.3f}, standard error over clusters, {level:.0%}"
     )
-    return _normal(name, estimate, level, method, counts, [(labelled.truth, np.append(labelled.judge, f))])
+    return with_interval(
+        name, estimate, level, method, counts, [(labelled.truth, np.append(labelled.judge, f))]
+    )
 
 
 @dataclass(frozen=True)
-class _Estimate:
+class MeanEstimate:
+    """A mean with its variance, lambda, and the smaller number of clusters it rests on."""
+
     value: float
     variance: float
     tuning: float
     smallest: int
 
 
-def _powered(labelled: Labelled, f: Floats, units: Ints, tuning: float | None) -> _Estimate | None:
+def _powered(labelled: Labelled, f: Floats, units: Ints, tuning: float | None) -> MeanEstimate | None:
     y, g = labelled.truth, labelled.judge
     if not len(y) or not len(f):
         return None
@@ -336,7 +340,7 @@ def _powered(labelled: Labelled, f: Floats, units: Ints, tuning: float | None) -
     value = float(weight * f.mean() + (y - weight * g).mean())
     rest = y - weight * g
     variance = cluster_covariance(rest, rest, labelled.clusters) + weight**2 * seen
-    return _Estimate(value, variance, float(weight), min(labelled.n_clusters, len(np.unique(units))))
+    return MeanEstimate(value, variance, float(weight), min(labelled.n_clusters, len(np.unique(units))))
 
 
 def cluster_covariance(a: Floats, b: Floats, clusters: Ints) -> float:
@@ -383,23 +387,33 @@ def stratified(
         )
     weights = _weights(shares, sizes)
     good = [e for e in estimates if e is not None]
-    total = _Estimate(
+    total = MeanEstimate(
         value=float(sum(w * e.value for w, e in zip(weights, good, strict=True))),
         variance=float(sum(w**2 * e.variance for w, e in zip(weights, good, strict=True))),
         tuning=float("nan"),
         smallest=sum(e.smallest - 1 for e in good) + 1,
     )
     method = f"stratified prediction-powered mean over {len(good)} strata, {level:.0%}"
-    return _normal(name, total, level, method, counts, samples)
+    return with_interval(name, total, level, method, counts, samples)
 
 
-def _normal(
-    name: str, estimate: _Estimate, level: float, method: str, counts: Counts, samples: Sequence[_Sample]
+def with_interval(
+    name: str,
+    estimate: MeanEstimate,
+    level: float,
+    method: str,
+    counts: Counts,
+    samples: Sequence[_Sample],
+    *,
+    is_difference: bool = False,
 ) -> Result:
-    """Return the estimate with its t interval, on the logit scale where all values lie in 0 to 1."""
+    """Return the estimate with its t interval, on the logit scale where all values lie in 0 to 1.
+
+    ``samples`` are people's values and the judge's; a difference has none and no logit scale.
+    """
     value, spread = estimate.value, estimate.variance**0.5
     flags = cluster_flags(estimate.smallest)
-    is_share = all(_within(side) for sample in samples for side in sample)
+    is_share = not is_difference and all(_within(side) for sample in samples for side in sample)
     if is_share and all(bool(np.isin(judge, (0, 1)).all()) for _, judge in samples):
         yes = sum(float(truth.sum()) for truth, _ in samples)
         flags += few_labelled(min(yes, sum(len(truth) for truth, _ in samples) - yes))
@@ -424,129 +438,3 @@ def _normal(
 def _within(values: Floats) -> bool:
     """Whether all values lie in 0 to 1: answers, or shares of people or of turns."""
     return bool(((values >= 0) & (values <= 1)).all())
-
-
-# How often a binary question is answered yes, where a judge answered all items and people only some.
-#
-# The judge's own share, the people's on the items they answered, how the judge errs there, and both
-# corrections of ``prevalence``, each resampled by cluster. Where several people answered an item, the share
-# of them that said yes is its truth; for sensitivity and specificity each of their answers counts.
-
-PEOPLE = "human"
-FIGURES = (
-    "judge_share",
-    "people_share",
-    "sensitivity",
-    "specificity",
-    "prediction_powered",
-    "rogan_gladen",
-)
-"""The figures, in the order they are read."""
-NAME = "prevalence_"
-"""Prefix of the names of their results."""
-TITLES = {
-    "judge_share": "Share by the judge",
-    "people_share": "Share by people, where they answered",
-    "sensitivity": "Sensitivity of the judge",
-    "specificity": "Specificity of the judge",
-    "prediction_powered": "Share, prediction-powered",
-    "rogan_gladen": "Share, Rogan-Gladen",
-}
-
-
-@dataclass(frozen=True)
-class Corrected:
-    """A judge's share and what corrects it; figures by name, each 0 to 1.
-
-    ``n_labelled`` items were answered by people and the judge, ``n_unlabelled`` by the judge alone;
-    ``n_divided`` clusters hold both kinds.
-    """
-
-    judge: str
-    people: tuple[str, ...]
-    figures: dict[str, Result]
-    n_labelled: int
-    n_unlabelled: int
-    n_divided: int
-
-
-def corrected_shares(ratings: Ratings, plan: Plan | None = None) -> tuple[Corrected, ...]:
-    """Return the corrected share of each judge that answered items which people did not, in their order.
-
-    None for a question that is not binary or names no positive class, and for judges on another scale. The
-    interval of ``prediction_powered`` is Student's t over clusters, the others are percentile.
-    """
-    plan = plan or Plan()
-    people = [j for j in ratings.of_kind(PEOPLE) if ratings.on_scale[j]]
-    if ratings.level != "binary" or ratings.positive is None or not people:
-        return ()
-    judges = [j for j in ratings.of_kind("judge") if ratings.on_scale[j]]
-    results = (_of(ratings, judge, people, plan) for judge in judges)
-    return tuple(result for result in results if result is not None)
-
-
-def _of(ratings: Ratings, judge: int, people: list[int], plan: Plan) -> Corrected | None:
-    present = ~np.isnan(ratings.values)
-    yes = np.where(present, ratings.values == ratings.positive, np.nan)
-    judged, labelled = present[:, judge], present[:, people].any(axis=1)
-    both_labelled, rest = judged & labelled, judged & ~labelled
-    if not both_labelled.any() or not rest.any():
-        return None
-    clusters, judge_marks = ratings.clusters, yes[:, judge]
-    truth = np.nanmean(yes[both_labelled][:, people], axis=1)
-    answers, item = _answers(yes, both_labelled, people)
-    pairs = Labelled.of(answers, judge_marks[item], clusters[item])
-    sample = Labelled.of(truth, judge_marks[both_labelled], clusters[both_labelled])
-    unlabelled, where = judge_marks[rest], clusters[rest]
-    powered = prediction_powered(sample, unlabelled, where, level=plan.level)
-    gladen = rogan_gladen_estimated(pairs, unlabelled, where, plan)
-    figures = {
-        "judge_share": naive(judge_marks[judged], clusters[judged], plan),
-        "people_share": replace(naive(truth, clusters[both_labelled], plan), method="people's mean by item"),
-        "sensitivity": _rate(pairs, positive=True, plan=plan),
-        "specificity": _rate(pairs, positive=False, plan=plan),
-        "prediction_powered": powered,
-        "rogan_gladen": replace(gladen, n_items=int(judged.sum())),
-    }
-    return Corrected(
-        ratings.raters[judge],
-        tuple(ratings.raters[j] for j in people),
-        {name: replace(result, name=NAME + name) for name, result in figures.items()},
-        int(both_labelled.sum()),
-        int(rest.sum()),
-        len(np.intersect1d(clusters[both_labelled], where)),
-    )
-
-
-def _answers(yes: Floats, both_labelled: np.ndarray, people: list[int]) -> tuple[Floats, Ints]:
-    """Return each person's answer to an item that the judge answered too, and which item it is."""
-    block = np.where(both_labelled[:, None], yes[:, people], np.nan)
-    item, person = np.nonzero(~np.isnan(block))
-    return block[item, person], item
-
-
-def _rate(pairs: Labelled, *, positive: bool, plan: Plan) -> Result:
-    """Return the share of people's answers of one kind that the judge also gave."""
-    name, kind = ("sensitivity", "positives") if positive else ("specificity", "negatives")
-    of = pairs.truth == float(positive)
-    rows = np.column_stack([of, of & (pairs.judge == pairs.truth)]).astype(np.float64)
-    point, replicates = resampled(
-        np.unique(pairs.clusters, return_inverse=True)[1].ravel(), rows, _share, plan
-    )
-    return finished(
-        name,
-        point,
-        replicates,
-        plan,
-        n_items=int(of.sum()),
-        n_clusters=pairs.n_clusters,
-        n_raters=2,
-        method="share of people's answers that the judge gives too",
-        flags=few_labelled(float(of.sum())),
-        undefined=f"no {kind} among the labelled items",
-    )
-
-
-def _share(totals: Floats) -> Floats:
-    n = totals[:, 0]
-    return np.where(n > 0, totals[:, 1] / np.where(n > 0, n, 1.0), np.nan)

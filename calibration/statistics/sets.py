@@ -95,6 +95,7 @@ def set_ratings(tags: Mapping[str, Ratings]) -> Ratings:
         items=tuple(items),
         clusters=codes(first.clusters[rows]),
         systems=None if first.systems is None else codes(first.systems[rows]),
+        system_names=(),
         continuations=None if first.continuations is None else codes(first.continuations[rows]),
         scale=tuple(float(number) for number in range(len(sets))),
         names=tuple(f"{{{', '.join(tag for tag in tags if tag in members)}}}" for members in sets),

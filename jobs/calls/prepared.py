@@ -159,13 +159,20 @@ def from_cache(job: PreparedCall) -> Outcome | None:
 
 def unread(job: PreparedCall, reply: Reply | None, why: str, kind: str) -> Outcome:
     """Retry the call if its run allows it, else fail it; the cost counts either way."""
-    again = is_reasked(job.call)
+    again = is_reasked(job.call, job.parameters)
     state: Kind = "again" if again else "failed"
     return replace(paid(job, reply), kind=state, reasked=again, error=why, error_kind=kind)
 
 
-def is_reasked(call: Call) -> bool:
-    """Whether a call with an unreadable reply is retried."""
+def is_reasked(call: Call, parameters: Mapping[str, Any]) -> bool:
+    """Whether a call with an unreadable reply is retried.
+
+    Where the probabilities of tokens are the answer, the request stays the same, so it is not repeated if its
+    reply would be the same, too: at temperature 0, or with a seed.
+    """
+    is_fixed = parameters.get("temperature") == 0 or "seed" in parameters
+    if parameters.get("logprobs") and is_fixed:
+        return False
     return call.reasked < call.run.reasks and call.attempts < call.run.max_attempts
 
 

@@ -349,11 +349,27 @@ def _streamed(body: bytes, key: str) -> Any:
         for name, value in delta.items() if isinstance(delta, dict) else ():
             if isinstance(value, str) and name != "role":
                 message[name] = message.get(name, "") + value
+            elif isinstance(value, list) and name == "tool_calls":
+                message[name] = _joined_calls(message.get(name, []), value)
     if not message:
         return joined
     if not ended:
         raise ValueError("the stream broke off")
     return {**joined, "choices": [{"message": redacted(message, key), "finish_reason": ended}]}
+
+
+def _joined_calls(calls: list[dict[str, Any]], parts: list[Any]) -> list[dict[str, Any]]:
+    """Add streamed parts of tool calls to the calls so far: parts of one call have the same `index`."""
+    by_index = {call["index"]: call for call in calls}
+    for part in parts:
+        function = part.get("function") if isinstance(part, dict) else None
+        if not isinstance(function, dict):
+            raise ValueError("a part of a tool call is not an object")
+        call = by_index.setdefault(part.get("index", 0), {"index": part.get("index", 0), "function": {}})
+        for name, value in function.items():
+            if isinstance(value, str):
+                call["function"][name] = call["function"].get(name, "") + value
+    return list(by_index.values())
 
 
 def completion(data: Any, latency_ms: int, key: str = "", *, prompt_has_mark: bool = False) -> Reply:
@@ -416,7 +432,7 @@ def _apart(message: dict[str, Any], text: str, *, prompt_has_mark: bool) -> tupl
 def _text(choices: Any) -> tuple[str, str]:
     """Return the first choice's text and "", or the raw content and the reason why it is not text.
 
-    Without content, the arguments of the only call of a tool are the text.
+    Without content, the arguments of the only call of a tool are the text; other calls are kept raw.
     """
     first = choices[0] if isinstance(choices, list) else None
     message = first.get("message") if isinstance(first, dict) else None
@@ -426,6 +442,8 @@ def _text(choices: Any) -> tuple[str, str]:
     text = _joined(content, _TEXT_PARTS) if isinstance(content, list) else content
     if not text:
         text = _arguments(message) or text
+    if not text and (calls := message.get("tool_calls")):
+        return _raw(calls), "the reply calls tools, and not one with the answer as its arguments"
     if text is None:
         return (_raw(content), "the message's content is a list without a text") if content else ("", "")
     if not isinstance(text, str):

@@ -391,7 +391,7 @@ def evolve(
     from gepa.strategies.batch_sampler import EpochShuffledBatchSampler
     from gepa.utils.stop_condition import MaxCandidateProposalsStopper
 
-    class ReasonsFirst(EpochShuffledBatchSampler):  # type: ignore[misc, type-arg]
+    class ReasonsFirst(EpochShuffledBatchSampler):
         def _update_shuffled(self, loader: Any) -> None:
             """Shuffle the targets for a new epoch; those with people's reasons come first."""
             super()._update_shuffled(loader)

@@ -244,7 +244,7 @@ def _described(key: str) -> str:
 def _score(data: dict[str, Any], key: str) -> float:
     if key not in data:
         raise Unparseable(f"the field {key} is missing")
-    value = integer(data[key])
+    value = integer(data[key], VALUES[-1])
     if value is None:
         raise Unparseable(f"{key}: {str(data[key])[:40]!r} is not a whole number")
     if value not in VALUES:

@@ -219,10 +219,12 @@ _SEPARATORS = "-–—:="
 _TEXT_DRESS = " \t\r\n*_`\"'[]"
 _LONGEST_NUMBER = 40
 _NUMBER = re.compile(
-    r"(-?[0-9]+(?:\.[0-9]+)?)(?:\s?/\s?([0-9]+)| out of ([0-9]+))?\.?(?:\s*\([^()0-9]*\))?", re.I
+    r"(-?[0-9]+(?:\.[0-9]+)?)(?:\s?/\s?([0-9]+)| out of ([0-9]+)|\s?(?:points?|分))?\.?(?:\s*\([^()0-9]*\))?",
+    re.I,
 )
-"""A number, out of another one or not, and a remark in brackets that has no digit."""
-_WIDE = str.maketrans("０１２３４５６７８９：＝／", "0123456789:=/")
+"""A number, out of another one or in points or not, and a remark in brackets that has no digit."""
+_WIDE = str.maketrans("０１２３４５６７８９：＝／（）．｜", "0123456789:=/().|")
+_INTEGER_TEXT = re.compile(r"[\s\[]*[0-9]{1,9}[\s\]]*")
 _BEGIN, _END = "<<<BEGIN ", "<<<END "
 
 
@@ -313,7 +315,7 @@ def json_value(reply: str, case: Case | None = None) -> Any:
     not valid, an object has a field twice, there are two answers, or the only one is copied from the material
     of the case.
     """
-    text = _unfenced(limited(reply)).strip()
+    text = unfenced(limited(reply)).strip()
     documents, prose = _documents(text)
     own = [document for document in documents if case is None or not is_copy(document, case)]
     if documents and not own:
@@ -422,10 +424,15 @@ def whole_number(data: dict[str, Any], key: str, most: int) -> int:
     return value
 
 
-def integer(value: Any) -> int | None:
-    """Return a whole number, also of one that is written as a text (`"4"`); None for anything else."""
-    if isinstance(value, str) and re.fullmatch(r"\s*[0-9]{1,9}\s*", value):
-        return int(value)
+def integer(value: Any, most: int | None = None) -> int | None:
+    """Return a whole number, also of one that is written as a text (`"4"`, `"[4]"`); None for anything else.
+
+    On a scale up to `most`, `"4/5"` and the other forms of `written_number` are read as well; raises
+    OutOfScale as that does.
+    """
+    if isinstance(value, str):
+        number = written_number(value, most) if most or _INTEGER_TEXT.fullmatch(value) else None
+        return int(number) if number is not None and number.is_integer() else None
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
@@ -547,7 +554,7 @@ def _begins(text: str, word: str) -> bool:
     return text[: len(word)].casefold() == word.casefold() and not rest.isalnum()
 
 
-def _unfenced(reply: str) -> str:
+def unfenced(reply: str) -> str:
     """Return the text inside a code fence that encloses the whole reply, or the reply."""
     text = reply.strip()
     opening, _, rest = text.partition("\n")

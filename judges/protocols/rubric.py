@@ -65,7 +65,7 @@ from judges.protocols.quoting import (
     reference_block,
     reference_of,
 )
-from judges.protocols.replies import OUTSIDE, Expected, Unclear, expected, json_object, limited
+from judges.protocols.replies import OUTSIDE, Expected, Unclear, expected, json_object, limited, unfenced
 from judges.protocols.wording import Filling, Variable, Wording
 
 # Replies of a rubric: JSON about an item or about all turns of a continuation, or one value on a line.
@@ -273,8 +273,11 @@ class LineReply(Reply):
         return Reading((Verdict(self.question.key, self.case.turn, self.value(reply)),))
 
     def value(self, reply: str) -> float | str:
-        """Return the value of a reply; raise Unparseable if the reply is anything but a single value."""
-        lines = [line.strip() for line in limited(reply).splitlines() if line.strip()]
+        """Return the value of a reply; raise Unparseable if the reply is anything but a single value.
+
+        A code fence around it, and `Score:` or the question's key before a number, are tolerated.
+        """
+        lines = [line.strip() for line in unfenced(limited(reply)).splitlines() if line.strip()]
         if len(lines) != 1:
             raise Unparseable(f"the reply has {len(lines):,} lines, not one with the value")
         text = lines[0].strip(_DRESS)
@@ -284,10 +287,16 @@ class LineReply(Reply):
             )  # since values may contain such signs, too
             value = value_of(self.question, lines[0] if is_value else text)
         else:
-            value = value_of(self.question, text.removesuffix("."))
+            value = value_of(self.question, self._unlabelled(text).removesuffix("."))
         if value is None:
             raise Unparseable(f"{self.question.key[:80]} has no answer")
         return value
+
+    def _unlabelled(self, line: str) -> str:
+        """Return a line without the label before its number."""
+        words = rf"(?:score|rating|answer|{re.escape(self.question.key)})"
+        label = rf"{words}(?:[{_DRESS}]*[:：=]|\s+[-–—]\s)[{_DRESS}]*"
+        return re.sub(rf"\A{label}(?=\d)", "", line, flags=re.I)
 
     def write(self, reading: Reading) -> str:
         """Write the value."""

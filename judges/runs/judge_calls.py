@@ -206,8 +206,8 @@ class JudgePreparer:
             trouble = f"defect in the protocol: {type(error).__name__}: {error}"
             broken = Outcome(call.pk, "failed", error=trouble, error_kind=errors.DEFECT)
             return PreparedCall(call, protocol.key, ready_outcome=broken)
-        read = partial(_read, call, asker, case, material, questions, flags)
         sent = of_sample(spec.get("parameters", {}), sample)
+        read = partial(_read, call, sent, asker, case, material, questions, flags)
         # Probabilities of tokens depend on all of a request: where they are the answer, it stays the same.
         if prompt is not None and call.reasked and protocol.repairs and not sent.get("logprobs"):
             prompt = _repairing(prompt, call)
@@ -260,6 +260,7 @@ def _prepared(asker: Asker, case: Case) -> tuple[Prompt | None, tuple[str, ...],
 
 def _read(
     call: Call,
+    sent: Mapping[str, Any],
     asker: Asker,
     case: Case,
     material: Material,
@@ -271,7 +272,7 @@ def _read(
     try:
         reading = asker.read(reply, tokens, case)
     except Unparseable as error:
-        given_up = None if is_reasked(call) else asker.given_up(error, case)
+        given_up = None if is_reasked(call, sent) else asker.given_up(error, case)
         if given_up is None:
             raise
         reading = given_up
@@ -280,7 +281,7 @@ def _read(
 
 def _repairing(prompt: Prompt, call: Call) -> Prompt:
     """Return the prompt of a repeated request, which names the fault of the reply before it."""
-    if call.error_kind not in (errors.UNPARSEABLE, errors.OUT_OF_SCALE) or not call.reply.strip():
+    if call.error_kind not in (errors.UNPARSEABLE, errors.OUT_OF_SCALE):
         return prompt
     reason = call.error.removeprefix("unparseable: ")
     return replace(prompt, fault=(call.reply[:LONGEST_REPEATED], reason))

@@ -38,7 +38,7 @@ from judges.protocols.protocol import (
 )
 from judges.protocols.questions import format_value, scale_lines, text_field
 from judges.protocols.quoting import AROUND, Seen, around, quote
-from judges.protocols.replies import json_object
+from judges.protocols.replies import integer, json_object
 from judges.protocols.wording import Filling, Variable
 from suites.group_chat.scenarios.cascade import answers, decision_of, decisions_of, outcome
 from suites.group_chat.scenarios.points import key_at, listeners_at, scenario_of, seen_by
@@ -296,8 +296,8 @@ def _read(key: str, data: Mapping[str, Any], case: Case, last: int) -> Verdict:
 
 def integer_field(data: Mapping[str, Any], name: str, values: tuple[int, ...], place: str = "") -> float:
     """Return a field's value, one of some whole numbers; raise Unparseable for anything else."""
-    value = data.get(name)
-    if not isinstance(value, int) or isinstance(value, bool):
+    value = integer(data.get(name), values[-1])
+    if value is None:
         raise Unparseable(f"{place}the field {name} is missing or no whole number")
     if value not in values:
         raise OutOfScale(f"{place}{str(value)[:40]} is not one of {', '.join(map(str, values))}")

@@ -169,9 +169,7 @@ def test_every_form_of_the_report_says_what_the_items_were_drawn_from(
     for form in ("md", "html"):
         assert sentence in RENDERINGS[form].write(made)
     rows = list(csv.DictReader(io.StringIO(RENDERINGS["csv"].write(made))))
-    (probability,) = [
-        row for row in rows if row["statistic"] == "drawn_probability" and row["raters"] == "rest"
-    ]
+    (probability,) = [row for row in rows if "drawn_probability" in row.values() and row["raters"] == "rest"]
     assert float(probability["value"]) == pytest.approx(11 / 45)
 
 

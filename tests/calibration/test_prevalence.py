@@ -18,7 +18,7 @@ from calibration.models import Report
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import PrevalenceRow, snapshot_of
 from calibration.statistics import Plan, Ratings
-from calibration.statistics.prevalence import FIGURES, corrected_shares
+from calibration.statistics.corrected_shares import FIGURES, corrected_shares
 from calibration.studies import study_actions as studies
 from tests.calibration.world import world
 

@@ -162,8 +162,9 @@ def test_a_shared_page_is_not_stored_indexed_or_named_to_other_sites(shared: Sha
 
 def test_without_transcripts_no_text_about_an_item_is_shown(shared: Shared, rei: User) -> None:
     page = text_of(opened(shares.create(by=rei, report=shared.report).token))
+    read = re.sub(r"[0-9a-f]{64}", "", page.partition("</style>")[2])  # a digest may hold "d3"
     for text in (TURN, "geese", "d3"):
-        assert text not in page.partition("</style>")[2]
+        assert text not in read
     assert "without transcripts and without notes" in page
 
 

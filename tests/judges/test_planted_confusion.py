@@ -14,7 +14,7 @@ import pytest
 from annotation.models import Item, Label, Occasion, Question, Rater
 from annotation.work.labels import Answer, record
 from calibration.reports.snapshot import Figure, Snapshot, snapshot_of
-from calibration.statistics.prevalence import NAME
+from calibration.statistics.corrected_shares import NAME
 from calibration.studies import study_actions as studies
 from judges.runs.plans import Judge
 from tests import factories

@@ -6,7 +6,8 @@ import itertools
 import json
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -48,8 +49,38 @@ LINES = [
     "{name}: {value} (natural, on topic)",
     "| {name} | {value} |",
     "| **{name}** | {value}/5 | natural |",
+    "{name}：{value}分",
+    "{name}：{value}（自然）",
+    "{name} - {value} points",
 ]
 SCORES = {"humanness": 3, "fluency": 5, "overall": 4}
+WIDE = str.maketrans("0123456789", "０１２３４５６７８９")
+LINE_CASES = [pair for pair in CASES if pair not in JSON_CASES]
+SCORE_LINE = re.compile(r"^([A-Za-z][\w ]*?)(?: - |: )(\d[\d.]*)$", re.M)
+SINGLE = re.compile(r"\d+(?:\.\d+)?")
+RESTYLINGS: dict[str, tuple[str, str]] = {
+    "bold": (r"**\1:** \2", r"**\g<0>**"),
+    "a list": (r"- \1 = \2", r"\g<0>."),
+    "full width": (r"\1：\2", r"Score：\g<0>"),
+    "a remark": (r"\1: \2 (natural, on topic)", r"\g<0> (natural, on topic)"),
+    "a table": (r"| \1 | \2 | natural |", r"Rating: \g<0>"),
+    "points": (r"\1: \2 points", r"\g<0> points"),
+    "Chinese points": (r"\1：\2分（自然）", r"\g<0>分（自然）"),
+    "a fence": (r"\1 - \2", FENCE + r"\n\g<0>\n" + FENCE),
+}
+"""Other forms of a reply in lines: of a line with a name and a score, and of a score alone."""
+
+
+def restyled(reply: str, style: str, *, wide: bool = False) -> str:
+    """Return a reply in lines in another form; `wide` writes its numbers with full-width digits."""
+    line, single = RESTYLINGS[style]
+    pattern, form = (SINGLE, single) if SINGLE.fullmatch(reply) else (SCORE_LINE, line)
+    return pattern.sub(lambda match: match.expand(form).translate(WIDE if wide else {}), reply)
+
+
+def values_of(reading: Reading) -> list[tuple[str, int | None, Any]]:
+    """Return the answers of a reading without their explanations."""
+    return [(verdict.question, verdict.turn, verdict.value) for verdict in reading.verdicts]
 
 
 def readings(protocol: Asking, variant: str, n: int = 12) -> tuple[Case, list[Reading]]:
@@ -84,6 +115,30 @@ def test_two_answers_that_differ_are_none(protocol: Asking, variant: str) -> Non
         for text in (f"{first}\n{second}", f"At first: {first}\n{FENCE}json\n{second}\n{FENCE}"):
             with pytest.raises(Unparseable):
                 protocol.parse(text, about)
+
+
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("style", RESTYLINGS)
+@pytest.mark.parametrize(("protocol", "variant"), LINE_CASES, ids=lambda part: getattr(part, "key", part))
+def test_a_reply_in_lines_is_read_in_every_form(
+    protocol: Asking, variant: str, style: str, wide: bool
+) -> None:
+    about, drawn = readings(protocol, variant)
+    for reading in drawn:
+        reply = protocol.write(reading, about, variant)
+        other = restyled(reply, style, wide=wide)
+        assert other != reply or style == "a fence"
+        assert values_of(protocol.parse(other, about)) == values_of(protocol.parse(reply, about))
+
+
+@pytest.mark.parametrize("form", ['"{}"', '"[{}]"', '" {} "'])
+@pytest.mark.parametrize(("protocol", "variant"), JSON_CASES, ids=lambda part: getattr(part, "key", part))
+def test_a_number_written_as_a_text_is_that_number(protocol: Asking, variant: str, form: str) -> None:
+    about, drawn = readings(protocol, variant)
+    for reading in drawn:
+        reply = protocol.write(reading, about, variant)
+        as_texts = re.sub(r": (\d+)(?=[,}])", lambda match: f": {form.format(match[1])}", reply)
+        assert protocol.parse(as_texts, about) == protocol.parse(reply, about)
 
 
 @pytest.mark.parametrize("line", LINES)
@@ -166,8 +221,21 @@ def test_a_mark_that_the_prompt_holds_too_is_no_end_of_thinking() -> None:
 def test_content_without_a_text_is_no_answer() -> None:
     with pytest.raises(Malformed, match="without a text"):
         completion(said([{"type": "image_url", "image_url": {}}]), 5)
-    twice = [{"function": {"name": "reply", "arguments": ANSWER}}] * 2
-    assert completion(said(None, tool_calls=twice), 5).text == ""
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        [{"function": {"name": "reply", "arguments": ANSWER}}] * 2,
+        [{"function": {"name": "search", "arguments": ""}}],
+        [{"function": {"name": "reply", "arguments": {"helpful": 4}}}],
+    ],
+)
+def test_calls_of_tools_that_are_no_answer_are_kept_raw(calls: list[dict[str, Any]]) -> None:
+    with pytest.raises(Malformed, match="calls tools") as caught:
+        completion(said(None, tool_calls=calls), 5)
+    assert caught.value.reply is not None
+    assert json.loads(caught.value.reply.text) == calls
 
 
 def streamed(*pieces: str, end: str = "data: [DONE]\n") -> bytes:
@@ -179,6 +247,14 @@ def streamed(*pieces: str, end: str = "data: [DONE]\n") -> bytes:
 def test_a_stream_that_nobody_asked_for_is_joined() -> None:
     reply = received(streamed('{"help', 'ful": ', "4}"), 5)
     assert (reply.text, reply.tokens_in, reply.tokens_out) == (ANSWER, 7, 3)
+
+
+def test_a_streamed_call_of_a_tool_is_joined() -> None:
+    pieces = [{"name": "reply", "arguments": '{"help'}, {"arguments": 'ful": 4}'}]
+    deltas = [{"tool_calls": [{"index": 0, "function": piece}]} for piece in pieces]
+    parts = [{"choices": [{"delta": delta}]} for delta in deltas]
+    body = "".join(f"data: {json.dumps(part)}\n\n" for part in parts)
+    assert received(f"{body}data: [DONE]\n".encode(), 5).text == ANSWER
 
 
 def test_a_stream_that_breaks_off_is_tried_again_and_never_read() -> None:
@@ -233,7 +309,11 @@ def test_the_replies_that_were_refused_are_read() -> None:
 
 # A mixture of everything: an answer, another one, prose, marks and cuts. What is read is always the answer.
 
-Pool = list[tuple[Asking, Case, list[tuple[str, Reading]]]]
+Wrap = Callable[[str], str]
+Pool = list[tuple[Asking, Case, list[tuple[str, Reading]], list[Wrap]]]
+LINE_WRAPPINGS: list[Wrap] = [
+    partial(restyled, style=style, wide=wide) for style in RESTYLINGS for wide in (False, True)
+]
 PROSE = [
     "Here is my evaluation:",
     "Note: turn 2 repeats turn 1.",
@@ -248,16 +328,18 @@ PROSE = [
 ]
 
 
-def mixed(draw: random.Random, answer: str, other: str) -> tuple[str, bool]:
+def mixed(
+    draw: random.Random, answer: str, other: str, wrappings: list[Wrap], separators: Sequence[str]
+) -> tuple[str, bool]:
     """Return a reply around an answer, and whether it also holds the other answer."""
-    pieces = [draw.choice(list(WRAPPINGS.values()))(answer)]
+    pieces = [draw.choice(wrappings)(answer)]
     both = draw.random() < 0.4
     if both:
-        pieces.insert(draw.randrange(2), draw.choice(list(WRAPPINGS.values()))(other))
+        pieces.insert(draw.randrange(2), draw.choice(wrappings)(other))
     for _ in range(draw.randrange(3)):
         pieces.insert(draw.randrange(len(pieces) + 1), draw.choice(PROSE))
-    text = draw.choice(("\n", " ", "\n\n")).join(pieces)
-    if draw.random() < 0.1:
+    text = draw.choice(separators).join(pieces)
+    if " " in separators and draw.random() < 0.1:  # a score in lines that is cut off is another score
         text = text[: draw.randrange(len(text) + 1)]
     return text, both
 
@@ -265,13 +347,17 @@ def mixed(draw: random.Random, answer: str, other: str) -> tuple[str, bool]:
 def read_mixture(draw: random.Random, pool: Pool) -> tuple[str, bool]:
     """Read a reply of one answer or two; return the reply if it was misread ('' if not), and whether it was
     read at all."""
-    protocol, about, answers = draw.choice(pool)
+    protocol, about, answers, wrappings = draw.choice(pool)
     (answer, reading), (other, other_reading) = draw.sample(answers, 2)
-    text, both = mixed(draw, answer, other)
+    in_lines = wrappings is LINE_WRAPPINGS
+    text, both = mixed(draw, answer, other, wrappings, ("\n", "\n\n") if in_lines else ("\n", " ", "\n\n"))
     try:
         read = protocol.parse(text, about)
     except Unparseable:
         return "", False
+    if in_lines:  # prose beside an explanation may become a part of it
+        differ = both and values_of(reading) != values_of(other_reading)
+        return "" if values_of(read) == values_of(reading) and not differ else text, True
     is_cut = both and not (answer in text and other in text)
     if both and not is_cut and reading != other_reading:
         return text, True
@@ -280,13 +366,14 @@ def read_mixture(draw: random.Random, pool: Pool) -> tuple[str, bool]:
 
 
 def pooled() -> Pool:
-    pool = []
-    for protocol, variant in JSON_CASES:
+    pool: Pool = []
+    for protocol, variant in CASES:
+        wrappings = list(WRAPPINGS.values()) if (protocol, variant) in JSON_CASES else LINE_WRAPPINGS
         about, drawn = readings(protocol, variant, 20)
         answers = {protocol.write(reading, about, variant): None for reading in drawn}
         rows = [(text, protocol.parse(text, about)) for text in answers]
         if len(rows) > 1:
-            pool.append((protocol, about, rows))
+            pool.append((protocol, about, rows, wrappings))
     return pool
 
 

@@ -202,9 +202,21 @@ def test_static_responses_are_shown_at_their_places() -> None:
 def test_a_line_holds_one_value_and_nothing_else(variant: str) -> None:
     protocol = over("comperdial_turn", variant)
     asked = about(protocol, variant)
-    for reply in ("4", " 4\n", "**4**", "4.", "4.0", "\n\n`4`\n", "4/5", "4 out of 5", "4 (natural)", "４"):
+    for reply in (
+        "4",
+        " 4\n",
+        "**4**",
+        "4.",
+        "4.0",
+        "\n\n`4`\n",
+        "4/5",
+        "4 out of 5",
+        "4 (natural)",
+        "４",
+        "Score: 4",
+    ):
         assert [v.value for v in protocol.parse(reply, asked).verdicts] == [4.0]
-    others = ("", "four", "4 or 5", "Score: 4", "4\n5", "4/10", "4 (or 5)", "4 because", "-", "1e0", "9" * 50)
+    others = ("", "four", "4 or 5", "Score -4", "4\n5", "4/10", "4 (or 5)", "4 because", "-", "1e0", "9" * 50)
     for reply in others:
         with pytest.raises(Unparseable):
             protocol.parse(reply, asked)

@@ -97,6 +97,7 @@ class Command(BaseCommand):
                 _table_seven(file, sections, plan, options),
                 beside,
                 extras.computed(sections[-len(file.parts) :], plan, options),
+                *([extras.corrected_lists(sections[-len(file.parts) :], plan)] if options["json"] else []),
             ]
             tables = additions[0].tables
         except UncertainReading as error:

@@ -55,6 +55,7 @@ FLAGS = {
     "constant_too": "no pass: giving the same answer to every item scores as well",
     "few_events": "fewer than 30 items of the rarer class: the interval may be too narrow",
     "too_few_events": "fewer than 10 items of the rarer class: no interval of chance-corrected agreement",
+    "few_heavy_events": "fewer than 10 heavy items of the rarer answer: the interval may be too narrow",
     "no_events": "nobody marked it: 0, with an interval from the number of turns alone",
     "single_cluster_stratum": "a stratum has a single cluster and so no spread: the interval is too narrow",
     "clusters_span_strata": "a cluster lies in several strata, which are resampled as if independent",
@@ -344,7 +345,11 @@ def too_few_of_either(sample: Sample) -> Verdict | None:
 
 
 def _few(sample: Sample, marked: npt.NDArray[np.bool_]) -> Verdict | None:
-    return Verdict(flags=("few_events",)) if _events(sample, marked) < FEW_EVENTS else None
+    flags = ("few_events",) if _events(sample, marked) < FEW_EVENTS else ()
+    if sample.weights is not None and sample.ratings.level == "binary":
+        heavy = marked[sample.weights > 1].sum(axis=0).max()  # a judge whose flags were drawn first has none
+        flags += ("few_heavy_events",) if heavy < LEAST_EVENTS else ()
+    return Verdict(flags=flags) if flags else None
 
 
 def _events(sample: Sample, marked: npt.NDArray[np.bool_]) -> float:

@@ -70,14 +70,15 @@ def as_number(value: Value) -> float | None:
 class Ratings:
     """Ratings of one question: ``values`` is items x raters, NaN where missing.
 
-    ``scale`` holds the values that may occur, in order (None: any number). ``names`` are the category names
-    where the scale is not numeric (``values`` then holds positions). ``on_scale`` tells per rater whether the
-    answers are on that scale; metrics and means are not, and are compared with the others by correlation
-    only. ``firsts`` holds, by rater, the first of repeated answers (a value per item) where their mean left
-    the scale: agreement reads these values for that rater (``as_answered``). ``clusters`` and ``systems`` are
-    codes from 0 per item. ``sets`` are the sets of tags behind the values, where an answer is a set.
-    ``weights`` holds, per item, how many items of the population it stands for: 1 / its probability of having
-    been drawn for people to rate, and NaN where it was not drawn; None where items were not drawn with known
+    ``scale`` holds the values that may occur, in order (None: any number). ``names`` are the category
+    names where the scale is not numeric (``values`` then holds positions). ``on_scale`` tells per rater
+    whether the answers are on that scale; metrics and means are not, and are compared with the others by
+    correlation only. ``firsts`` holds, by rater, the first of repeated answers (a value per item) where
+    their mean left the scale: agreement reads these values for that rater (``as_answered``). ``clusters``
+    and ``systems`` are codes from 0 per item; ``system_names`` are the systems' names by code, where they
+    have any. ``sets`` are the sets of tags behind the values, where an answer is a set. ``weights``
+    holds, per item, how many items of the population it stands for: 1 / its probability of having been
+    drawn for people to rate, and NaN where it was not drawn; None where items were not drawn with known
     probabilities and each counts once. ``problem`` is the reason why all statistics are rejected.
     """
 
@@ -92,6 +93,7 @@ class Ratings:
     identified: tuple[bool, ...] = ()
     on_scale: tuple[bool, ...] = ()
     systems: Ints | None = None
+    system_names: tuple[str, ...] = ()
     continuations: Ints | None = None
     positive: float | None = 1.0
     declared: bool = True
@@ -496,6 +498,7 @@ class Collector:
             identified=tuple(self._rater_roles[b][1] for b in base),
             on_scale=tuple(not (off[b] or name in firsts) for b, name in zip(base, names, strict=True)),
             systems=self._optional(1),
+            system_names=tuple(dict.fromkeys(a[1] for a in self._about)),
             continuations=self._optional(2),
             positive=_number_or_none(scale, positive),
             declared=scale.declared,
