@@ -24,9 +24,11 @@ from calibration.models import (
     AdjudicationCase,
     AdjudicationDecision,
     AdjudicationRound,
+    AnchorSet,
     Export,
     ForAdjudication,
     Gold,
+    Recheck,
     Report,
     ReportShare,
     Search,
@@ -246,6 +248,18 @@ def search_text(search: Search, number: str) -> SearchText:
     """Return a text of a search by its number, given as text in a URL or form."""
     rows = search.texts.select_related("version__prompt")
     return get_object_or_404(rows, number=row_id(number) or 0)
+
+
+def anchor_set(pk: int) -> AnchorSet:
+    """Return an anchor set with its related rows. Researchers see every one."""
+    related = ("corpus", "gold", "campaign", "created_by")
+    return get_object_or_404(AnchorSet.objects.select_related(*related), pk=pk)
+
+
+def recheck(pk: int) -> Recheck:
+    """Return a recheck with its related rows. Researchers see every one."""
+    related = ("anchors__corpus", "rater", "run")
+    return get_object_or_404(Recheck.objects.select_related(*related), pk=pk)
 
 
 # Objects named in a URL's query: a place, a part, an earlier report.

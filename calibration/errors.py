@@ -18,6 +18,7 @@ CalibrationError
 │   ├── NotYours         the case is not this person's to decide
 │   ├── CaseLost         the case went to somebody else; the draft is kept
 │   └── OtherDraft       another tab or device saved another draft: both are shown
+├── DriftRefused     an anchor set, a recheck or a monitor is not possible
 ├── GoldRuleError    gold labels cannot be made
 ├── GoldDifferenceRefused  two golds cannot be compared
 └── ExportRefused    a part of a corpus cannot be downloaded
@@ -127,6 +128,10 @@ class OtherDraft(AdjudicationRefused):
     def details(self) -> dict[str, Any]:
         """Return the stored draft."""
         return {"kept": dict(self.stored_draft)}
+
+
+class DriftRefused(CalibrationError):
+    """An anchor set, a recheck or a monitor that is not possible."""
 
 
 class GoldRuleError(CalibrationError):

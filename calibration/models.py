@@ -1,4 +1,4 @@
-"""Tables of studies, reports and their links, gold labels, exports, adjudication and the workbench."""
+"""Tables of studies, reports and their links, gold, exports, adjudication, the workbench and drift."""
 
 from __future__ import annotations
 
@@ -612,18 +612,119 @@ class ForAdjudication(models.Model):
         return f"{self.item_id} for adjudication"
 
 
-# Public names: the tables of studies, gold labels, exports, adjudication and the workbench.
+# Drift: anchor sets, and the rechecks of judges on them.
+
+
+class AnchorSet(models.Model):
+    """A named, fixed set of items with people's labels or a gold, on which judges are asked again.
+
+    The reference is `gold`, else people's labels (those of `campaign`, if one is named). Items never change
+    (trigger). `margin` is the equivalence margin of its comparisons. With `every_days`, the scheduled judges
+    are asked again at `next_due` and every so many days after it.
+    """
+
+    name = models.CharField(max_length=100, unique=True)
+    corpus = models.ForeignKey("annotation.Corpus", on_delete=models.CASCADE, related_name="anchor_sets")
+    gold = models.ForeignKey(Gold, null=True, on_delete=models.CASCADE, related_name="anchor_sets")
+    campaign = models.ForeignKey(
+        "annotation.Campaign", null=True, on_delete=models.CASCADE, related_name="anchor_sets"
+    )
+    seed = models.PositiveIntegerField(default=0)
+    margin = models.FloatField(default=0.1)
+    every_days = models.PositiveSmallIntegerField(null=True)
+    next_due = models.DateTimeField(null=True)
+    scheduled = models.ManyToManyField("annotation.Rater", related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.CheckConstraint(condition=Q(margin__gt=0, margin__lte=1), name="anchors_have_a_margin"),
+            models.CheckConstraint(
+                condition=Q(every_days=None, next_due=None)
+                | Q(every_days__gte=1, every_days__isnull=False, next_due__isnull=False),
+                name="anchors_schedule_complete",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["next_due"], condition=Q(next_due__isnull=False), name="anchors_due")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class AnchorItem(models.Model):
+    """An item of an anchor set. Never changed or added later (trigger)."""
+
+    anchors = models.ForeignKey(AnchorSet, on_delete=models.CASCADE, related_name="items")
+    item = models.ForeignKey("annotation.Item", on_delete=models.CASCADE, related_name="+")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["anchors", "item"], name="anchor_item_once")]
+
+    def __str__(self) -> str:
+        return f"item {self.item_id} of {self.anchors_id}"
+
+
+class Recheck(models.Model):
+    """A judge asked again on an anchor set, and the comparison with its first run.
+
+    Its labels have the occasion `repeat`; their samples begin at `number` times
+    `judges.runs.plans.MOST_SAMPLES`, so that no main label and no other recheck of the judge has them.
+    `due` is the scheduled time, null for one that a person started. `state` is empty until the comparison,
+    whose figures are in `result`.
+    """
+
+    class State(models.TextChoices):
+        STABLE = "stable"
+        MOVED = "moved"
+        CANNOT_SAY = "cannot say"
+
+    anchors = models.ForeignKey(AnchorSet, on_delete=models.CASCADE, related_name="rechecks")
+    rater = models.ForeignKey("annotation.Rater", on_delete=models.PROTECT, related_name="rechecks")
+    number = models.PositiveIntegerField()
+    run = models.OneToOneField("jobs.Run", on_delete=models.CASCADE, related_name="recheck")
+    due = models.DateTimeField(null=True)
+    state = models.CharField(max_length=10, choices=State, blank=True, default="")
+    result = models.JSONField(default=dict)
+    compared_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(fields=["rater", "number"], name="recheck_number_once"),
+            models.UniqueConstraint(fields=["anchors", "rater", "due"], name="recheck_due_once"),
+            models.CheckConstraint(condition=Q(number__gte=1), name="recheck_number_from_one"),
+            models.CheckConstraint(
+                condition=Q(state="", compared_at=None)
+                | Q(state__in=["stable", "moved", "cannot say"], compared_at__isnull=False),
+                name="recheck_state_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"recheck {self.number} of rater {self.rater_id}"
+
+
+# Public names: the tables of studies, gold labels, exports, adjudication, the workbench and drift.
 
 __all__ = [
     "AdjudicationCase",
     "AdjudicationDecision",
     "AdjudicationDraw",
     "AdjudicationRound",
+    "AnchorItem",
+    "AnchorSet",
     "Export",
     "ForAdjudication",
     "Gold",
     "GoldLabel",
     "Mark",
+    "Recheck",
     "Report",
     "ReportShare",
     "ReportShareView",

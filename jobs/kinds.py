@@ -96,6 +96,7 @@ KINDS: Table[str] = Table(
         "search": "calibration.workbench.search_job",
         "invitations": "annotation.people.links",
         "nearest": "judges.prompts.requests",
+        "drift": "calibration.drift.comparing",
     },
 )
 """Module with the `JOB` of each job kind."""
@@ -118,6 +119,7 @@ RUN_KINDS: Table[str] = Table(
         "draft": "judges.drafts.draft_actions",
         "improve": "calibration.workbench.search_job",
         "metric": "judges.runs.metric_calls",
+        "recheck": "calibration.drift.recheck_run",
     },
 )
 """Module with the `RUN` of each run kind, which prepares its calls and records their answers."""
@@ -131,6 +133,7 @@ SWEEPS: tuple[str, ...] = (
     "jobs.webhooks:clear",
     "config.idempotency:clear",
     "calibration.exports.downloads:clear",
+    "calibration.drift.anchor_actions:start_due",
 )
 """Other cleanup that workers do every few seconds: `module:function` without arguments."""
 

@@ -22,6 +22,7 @@ COMPLETED = "campaign.completed"
 RUN_FINISHED = "run.finished"
 RUN_FAILED = "run.failed"
 VERDICT_CHANGED = "verdict.changed"
+JUDGE_MOVED = "judge.moved"
 PING = "ping"
 
 KINDS: dict[str, str] = {
@@ -30,6 +31,7 @@ KINDS: dict[str, str] = {
     RUN_FINISHED: "A run of a judge or metric is done",
     RUN_FAILED: "A run of a judge or metric failed",
     VERDICT_CHANGED: "A new report has another verdict on a judge or metric",
+    JUDGE_MOVED: "A judge that was asked again answers differently",
 }
 """Events to subscribe to, in words. A `ping` is sent by the button that tests a URL."""
 

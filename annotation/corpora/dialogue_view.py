@@ -124,11 +124,12 @@ def answers(continuation: Continuation) -> list[Answers]:
     After an arrow come the turn numbers and words of an answer's evidence.
 
     Metrics have a page of their own, which shows each value with its cause. Comparisons with others are not
-    included: they are not about this continuation alone.
+    included: they are not about this continuation alone. Nor are a judge's answers when asked again for drift.
     """
     labels = (
         Label.objects.filter(item__continuation=continuation, item__compared=None, superseded_at__isnull=True)
         .exclude(rater__kind=Rater.Kind.METRIC)
+        .exclude(rater__kind=Rater.Kind.JUDGE, occasion=Occasion.REPEAT)
         .select_related("rater", "item__turn", "question__version__scheme")
         .order_by("item_id", "question__version", "question__position", "rater__name", "sample")
     )

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from calibration.api import adjudication, campaigns, comparisons, exports, golds, studies, workbench
+from calibration.api import adjudication, campaigns, comparisons, drift, exports, golds, studies, workbench
 from config.api import route
 
 urlpatterns = [
@@ -75,6 +75,20 @@ urlpatterns = [
     path("campaigns/<int:campaign>/report/", route(studies.campaign_report), name="api-campaign-report"),
     path("campaigns/<int:campaign>/plan/", route(studies.campaign_plan), name="api-campaign-plan"),
     path("campaigns/<int:campaign>/watch/", route(campaigns.campaign_watch), name="api-campaign-watch"),
+    path("anchor-sets/", route(drift.anchor_sets, drift.create_anchor_set), name="api-anchor-sets"),
+    path(
+        "anchor-sets/<int:pk>/",
+        route(drift.anchor_set, drift.schedule_rechecks, drift.delete_anchor_set),
+        name="api-anchor-set",
+    ),
+    path("anchor-sets/<int:pk>/rechecks/", route(drift.rechecks, drift.start_recheck), name="api-rechecks"),
+    path(
+        "anchor-sets/<int:pk>/rechecks/estimate/",
+        route(drift.estimate_recheck),
+        name="api-estimate-recheck",
+    ),
+    path("rechecks/<int:pk>/", route(drift.recheck), name="api-recheck"),
+    path("corpora/<int:pk>/monitor/", route(drift.judge_monitor), name="api-judge-monitor"),
     path("gold/", route(golds.golds, golds.derive), name="api-golds"),
     path("gold/preview/", route(golds.preview), name="api-preview-gold"),
     path("gold/rules/", route(golds.rules), name="api-gold-rules"),

@@ -26,6 +26,7 @@ from calibration.statistics.judge_errors import CORRECTIONS, Correction
 from jobs.fake_models import has_fake
 from jobs.models import Call, Run
 from judges.metrics import METRICS
+from judges.runs.plans import MOST_SAMPLES
 
 # Query of a table of counts, in the same words for page, command and API.
 
@@ -497,7 +498,7 @@ def failed_continuations(query: CountsQuery, raters: Collection[int], questions:
         )
         if question_ids & set(answers.values())
     ]
-    calls = Call.objects.filter(run__in=runs, state=Call.State.FAILED)
+    calls = Call.objects.filter(run__in=runs, state=Call.State.FAILED, sample__lt=MOST_SAMPLES)
     if query.campaign is not None:
         tasks = Task.objects.filter(campaign=query.campaign)
         calls = calls.filter(continuation__in=tasks.values("continuation"))

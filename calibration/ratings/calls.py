@@ -17,6 +17,7 @@ from calibration.ratings.scope import Census, Scope, items_of
 from calibration.statistics import Record
 from jobs.fake_models import CONDITION_KEYS, MODEL_PREFIX
 from jobs.models.run import Call
+from judges.runs.plans import MOST_SAMPLES
 
 # Calls of judges and metrics in a scope, and failures among them.
 
@@ -162,11 +163,13 @@ def calls(
 def calls_of(
     scope: Scope, raters: Collection[int], clusters: Collection[str] | None = None
 ) -> QuerySet[Call]:
-    """Return the calls of raters about items in scope, in the given clusters only.
+    """Return the calls of raters about items in scope, in the given clusters only; none of a recheck.
 
     Joins are added only for filters that narrow the result.
     """
-    calls = Call.objects.filter(run__corpus=scope.corpus, run__rater__in=list(raters))
+    calls = Call.objects.filter(
+        run__corpus=scope.corpus, run__rater__in=list(raters), sample__lt=MOST_SAMPLES
+    )
     if scope.campaign is not None:
         calls = calls.filter(_in_tasks(scope.campaign))
     if scope.corpus.has_training:

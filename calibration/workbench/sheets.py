@@ -22,7 +22,7 @@ from annotation.text.references import item_key, key_of_item
 from annotation.work.labels import Pointed, name_of, pointed
 from calibration.errors import WorkbenchRefused
 from calibration.ratings.ratings import Place
-from calibration.ratings.scope import QuestionInfo, question_info, scope_of
+from calibration.ratings.scope import STATISTICS_READ, QuestionInfo, question_info, scope_of
 from calibration.reports.figures import worded
 from calibration.statistics import Plan, Result
 from calibration.statistics.core.ratings import (
@@ -129,7 +129,10 @@ def judged_on(bench: Bench, *, checks: bool = False, discarded: bool = False) ->
     judged_drafts = [Judged(draft.name, draft.asker, draft) for draft in drafts]
     own = {judged.rater.pk for judged in judged_drafts}
     labels = Label.objects.filter(
-        question__in=question_ids(bench), item__in=items_of(bench), superseded_at=None
+        question__in=question_ids(bench),
+        item__in=items_of(bench),
+        superseded_at=None,
+        occasion__in=STATISTICS_READ,
     )
     judges = Rater.objects.filter(kind=Rater.Kind.JUDGE, pk__in=labels.values("rater")).exclude(pk__in=own)
     others = [Judged(judge.short_name or judge.name, judge) for judge in judges.order_by("name")]
@@ -294,6 +297,7 @@ def _answers(
             item__in=list(where),
             superseded_at=None,
             campaign=None,
+            occasion__in=STATISTICS_READ,
         ).order_by("pk")
     seen: set[tuple[int, int, int]] = set()
     for question, item, sample, number, text in rows.values_list(*fields):
@@ -518,7 +522,9 @@ def explanations(judged: Judged, items: Iterable[int]) -> dict[tuple[int, str], 
         drafted = DraftAnswer.objects.filter(draft=judged.draft, item__in=items).order_by("pk")
         rows = list(drafted.values_list("item_id", "question__key", "explanation"))
     else:
-        labels = Label.objects.filter(rater=judged.rater, item__in=items, superseded_at=None).order_by("pk")
+        labels = Label.objects.filter(
+            rater=judged.rater, item__in=items, superseded_at=None, occasion__in=STATISTICS_READ
+        ).order_by("pk")
         rows = list(labels.values_list("item_id", "question__key", "explanation"))
     explanations: dict[tuple[int, str], str] = {}
     for item, key, explanation in rows:

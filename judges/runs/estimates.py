@@ -29,7 +29,7 @@ from judges.protocols.quoting import TooLong
 from judges.runs import run_actions
 from judges.runs import selection as sampled
 from judges.runs.material import answers_for_needs, case_of, load, with_compared
-from judges.runs.plans import Asker, Judge, RaterPlan, asker_of
+from judges.runs.plans import MOST_SAMPLES, Asker, Judge, RaterPlan, asker_of
 from judges.runs.selection import Covered, PlannedJudge, Selection, continuations
 
 # Calls of a judge's run that cannot be answered, estimated before it starts, with the reasons.
@@ -84,7 +84,7 @@ def by_kind(rater: Rater, items: Collection[int]) -> dict[str, int]:
     """
     rows = Item.objects.filter(pk__in=items).values_list("pk", "continuation")
     within = Counter(continuation for _, continuation in rows)
-    failed = Call.objects.filter(rater=rater, state=Call.State.FAILED)
+    failed = Call.objects.filter(rater=rater, state=Call.State.FAILED, sample__lt=MOST_SAMPLES)
     failed = failed.filter(Q(item__in=list(items)) | Q(item=None, continuation__in=list(within)))
     counts: Counter[str] = Counter()
     for kind, item, continuation in failed.values_list("error_kind", "item", "continuation"):

@@ -32,7 +32,7 @@ from judges.protocols import Asking, Case, Prompt, Reading
 from judges.protocols.protocol import UNMET, Computing, NeedAnswers
 from judges.protocols.quoting import TooLong
 from judges.runs.material import Material, answers_for_needs, case_of, load, with_compared
-from judges.runs.plans import Asker, asker_of
+from judges.runs.plans import MOST_SAMPLES, Asker, asker_of
 
 # Recording of answers as labels, each linked to its call: a whole batch in one statement.
 #
@@ -61,16 +61,18 @@ GivenAnswer = tuple[int, Answer]
 """Id of a call, and one of its answers."""
 
 
-def record_all(answered_calls: Sequence[tuple[Call, Sequence[Answer]]]) -> int:
+def record_all(
+    answered_calls: Sequence[tuple[Call, Sequence[Answer]]], occasion: Occasion = Occasion.MAIN
+) -> int:
     """Record the answers of calls, rater by rater; return the number of new labels."""
     by_rater: dict[int, list[GivenAnswer]] = defaultdict(list)
     raters = {call.run.answerer.pk: call.run.answerer for call, _ in answered_calls}
     for call, answers in answered_calls:
         by_rater[call.run.answerer.pk] += [(call.pk, answer) for answer in answers]
-    return sum(record(raters[rater], answers) for rater, answers in by_rater.items() if answers)
+    return sum(record(raters[rater], answers, occasion) for rater, answers in by_rater.items() if answers)
 
 
-def record(rater: Rater, linked_answers: Sequence[GivenAnswer]) -> int:
+def record(rater: Rater, linked_answers: Sequence[GivenAnswer], occasion: Occasion = Occasion.MAIN) -> int:
     """Record a rater's answers, numbers or texts, each linked to its call; return the number of new labels.
 
     If there is already a live label, `annotation.work.labels` decides whether it is replaced.
@@ -86,10 +88,10 @@ def record(rater: Rater, linked_answers: Sequence[GivenAnswer]) -> int:
         [json.dumps(stored(answer.evidence)) if answer.evidence else None for _, answer in linked_answers],
     ]
     with connection.cursor() as cursor:
-        cursor.execute(_RECORD, [*(list(column) for column in columns), rater.pk, Occasion.MAIN.value])
+        cursor.execute(_RECORD, [*(list(column) for column in columns), rater.pk, occasion.value])
         fresh = set(cursor.fetchall())
     rest = [(call, answer) for call, answer in linked_answers if answer.place not in fresh]
-    return len(fresh) + (_record_over(rater, rest) if rest else 0)
+    return len(fresh) + (_record_over(rater, rest, occasion) if rest else 0)
 
 
 def _array(numbers: tuple[int, ...] | None) -> str | None:
@@ -97,10 +99,10 @@ def _array(numbers: tuple[int, ...] | None) -> str | None:
     return None if numbers is None else f"{{{','.join(map(str, numbers))}}}"
 
 
-def _record_over(rater: Rater, linked_answers: Sequence[GivenAnswer]) -> int:
+def _record_over(rater: Rater, linked_answers: Sequence[GivenAnswer], occasion: Occasion) -> int:
     origin = {answer.place: call for call, answer in linked_answers}
     answers = [answer for _, answer in linked_answers]
-    labels = recording.record(rater=rater, answers=answers, occasion=Occasion.MAIN)
+    labels = recording.record(rater=rater, answers=answers, occasion=occasion)
     CallLabel.objects.bulk_create(
         CallLabel(call_id=origin[label.item_id, label.question_id, label.sample], label=label)
         for label in labels
@@ -182,7 +184,10 @@ class JudgePreparer:
         asker = asker_of(spec)
         protocol = asker.protocol
         material = self._material[call.rated]
-        case = case_of(material, call.item_id, spec, need_answers.get(call.rated), call.part, call.sample)
+        sample = (
+            call.sample % MOST_SAMPLES
+        )  # asked again (`calibration.drift`): as the sample of the first run
+        case = case_of(material, call.item_id, spec, need_answers.get(call.rated), call.part, sample)
         questions = self._questions_of(call.run)
         try:
             prompt, flags, reading = _prepared(asker, case)
@@ -201,7 +206,7 @@ class JudgePreparer:
             trouble = f"defect in the protocol: {type(error).__name__}: {error}"
             broken = Outcome(call.pk, "failed", error=trouble, error_kind=errors.DEFECT)
             return PreparedCall(call, protocol.key, ready_outcome=broken)
-        sent = of_sample(spec.get("parameters", {}), call.sample)
+        sent = of_sample(spec.get("parameters", {}), sample)
         read = partial(_read, call, sent, asker, case, material, questions, flags)
         # Probabilities of tokens depend on all of a request: where they are the answer, it stays the same.
         if prompt is not None and call.reasked and protocol.repairs and not sent.get("logprobs"):

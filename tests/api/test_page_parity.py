@@ -222,6 +222,11 @@ open-test: api-open-test
 report-file: api-report-file
 report-table: api-report-tables api-report-table
 report-share: api-report-shares api-report-share
+corpus-drift: api-anchor-sets
+anchor-set: api-anchor-set api-rechecks api-estimate-recheck
+anchor-set-act: api-rechecks api-anchor-set
+recheck: api-recheck
+judge-monitor: api-judge-monitor
 golds: api-golds
 new-gold: api-golds api-preview-gold api-gold-rules
 gold: api-gold

@@ -127,6 +127,29 @@ def make_world() -> Any:
     return built
 
 
+def make_anchors(by: User) -> Any:
+    from calibration.drift import anchor_actions
+
+    return anchor_actions.create(by=by, name="anchors", corpus=make_world().corpus)
+
+
+def make_judged_anchors(by: User) -> dict[str, Any]:
+    """Return an anchor set and a judge with one finished call about it."""
+    from annotation.models import Rater
+    from jobs.models import Call, Endpoint, Run
+
+    anchors = make_anchors(by)
+    item = anchors.items.select_related("item").first().item
+    endpoint = Endpoint.objects.create(name="e", base_url="http://127.0.0.1:9/v1", model="m")
+    rater = Rater.objects.create(kind="judge", name="judge", fingerprint="j", spec=dict(endpoint.server))
+    run = Run.objects.create(
+        rater=rater, corpus=anchors.corpus, endpoint=endpoint, kind="judge", queue="calls", state="done"
+    )
+    about = {"continuation": item.continuation, "item": item, "state": "done"}
+    Call.objects.create(run=run, rater=rater, **about)
+    return {"anchors": anchors, "rater": rater}
+
+
 def make_split(by: User) -> Any:
     from annotation.corpora import splits
 

@@ -91,6 +91,8 @@ RESEARCHERS = _names(
     "corpus-report campaign-report new-study study report recompute report-progress open-test",
     "report-file report-table report-chart report-pairs report-failures report-items api-report-items",
     "report-share api-report-shares api-report-share",
+    "corpus-drift anchor-set anchor-set-act recheck judge-monitor",
+    "api-anchor-sets api-anchor-set api-rechecks api-estimate-recheck api-recheck api-judge-monitor",
     "golds new-gold gold gold-file gold-provenance",
     "gold-difference gold-difference-file api-gold-rules api-preview-gold",
     "api-gold-difference api-gold-difference-file",

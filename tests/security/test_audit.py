@@ -150,6 +150,16 @@ def _actions() -> set[str]:
 
 
 LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
+    "calibration.drift.anchor_actions.create": lambda _: {
+        "name": "anchors",
+        "corpus": worlds.make_world().corpus,
+    },
+    "calibration.drift.anchor_actions.set_schedule": lambda by: {
+        "anchors": worlds.make_anchors(by),
+        "every_days": None,
+    },
+    "calibration.drift.anchor_actions.delete": lambda by: {"anchors": worlds.make_anchors(by)},
+    "calibration.drift.anchor_actions.recheck": worlds.make_judged_anchors,
     "annotation.campaigns.editing.change": lambda by: {
         "campaign": worlds.make_campaign(by, raters=1),
         "raters_per_item": 2,

@@ -1,0 +1,1 @@
+"""Drift of judges: anchor sets, rechecks with their comparison, and monitoring of answers over time."""
