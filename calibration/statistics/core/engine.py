@@ -345,7 +345,7 @@ def too_few_of_either(sample: Sample) -> Verdict | None:
 
 
 def _few(sample: Sample, marked: npt.NDArray[np.bool_]) -> Verdict | None:
-    flags = ("few_events",) if _events(sample, marked) < FEW_EVENTS else ()
+    flags: tuple[str, ...] = ("few_events",) if _events(sample, marked) < FEW_EVENTS else ()
     if sample.weights is not None and sample.ratings.level == "binary":
         heavy = marked[sample.weights > 1].sum(axis=0).max()  # a judge whose flags were drawn first has none
         flags += ("few_heavy_events",) if heavy < LEAST_EVENTS else ()
