@@ -90,10 +90,11 @@ class Endpoint(models.Model):
 
     Prices are in `currency` per million tokens; without its own, those of `model_price` apply. An endpoint
     declared in the environment is changed there (`from_environment`). `allow_private` permits an address on
-    this machine or in its private network; see `jobs.endpoints.wire`. `reply_form` is one of `jobs.endpoints.parameters`, empty until the first request.
-    `batch_share` is null if it takes no batches; a batch file has at most `batch_most` requests.
-    `fake_model`: its replies had a fake model's mark. The `test_` fields hold the last test: when requested,
-    when a worker finished it; `test_error` is empty if a reply came, `test_reply`, after `test_ms` ms.
+    this machine or in its private network; see `jobs.endpoints.wire`. `reply_form` is one of
+    `jobs.endpoints.parameters`, empty until the first request. `batch_share` is null if it takes no batches;
+    a batch file has at most `batch_most` requests. `fake_model`: its replies had a fake model's mark. The
+    `test_` fields hold the last test: when requested, when a worker finished it; `test_error` is empty if a
+    reply came, `test_reply`, after `test_ms` ms.
     """
 
     name = models.CharField(max_length=100, unique=True)
