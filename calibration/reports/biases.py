@@ -11,7 +11,8 @@ from annotation.kinds import KINDS
 from annotation.text.display import number, percent
 from calibration.ratings.ratings import SubjectData
 from calibration.reports.figures import HUMAN, JUDGE, crowd, figures
-from calibration.reports.snapshot import BiasRow, Figure, JudgeBiases, QuestionRaters, RaterVerdict, Snapshot
+from calibration.reports.results import BiasRow, Figure, JudgeBiases, QuestionRaters, RaterVerdict
+from calibration.reports.snapshot import Snapshot
 from calibration.reports.tables import (
     CsvLine,
     PageParams,

@@ -292,8 +292,8 @@ def _wobble(
     for _ in range(permutations):
         order = np.argsort(rng.random((n_clusters, 2 * n_samples)), axis=1)[:, :n_samples]
         inside, across = _splits(n_samples, order)
-        drawn = float((table * (across - inside)).sum() / size.sum())
-        extreme += drawn >= float(gap[:, 1].sum() / size.sum()) - 1e-12
+        resampled_gap = float((table * (across - inside)).sum() / size.sum())
+        extreme += resampled_gap >= float(gap[:, 1].sum() / size.sum()) - 1e-12
     return wobble, Tested(excess, (extreme + 1) / (permutations + 1))
 
 
