@@ -22,8 +22,9 @@ from calibration.reports.results import (
     KeyRow,
     KeyTable,
     PanelSummary,
+    recorded,
 )
-from calibration.reports.snapshot import Snapshot, recorded
+from calibration.reports.snapshot import Snapshot
 from calibration.reports.tables import (
     Count,
     CsvLine,

@@ -24,8 +24,17 @@ from calibration.reports import (
     verdicts,
 )
 from calibration.reports.figures import HUMAN, METRIC
-from calibration.reports.results import Answerer, Figure, Link, Question, RaterVerdict, SplitUsed, Totals
-from calibration.reports.snapshot import FORMAT, Snapshot, recorded
+from calibration.reports.results import (
+    Answerer,
+    Figure,
+    Link,
+    Question,
+    RaterVerdict,
+    SplitUsed,
+    Totals,
+    recorded,
+)
+from calibration.reports.snapshot import FORMAT, Snapshot
 from calibration.reports.wording import PEOPLE, Crowd, crowd_of
 from calibration.statistics import Ratings, analyse
 from calibration.statistics.analysis import MEAN_OF_PEOPLE, Entry, f_intervals, mean_of
