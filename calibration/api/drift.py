@@ -27,7 +27,7 @@ class AnchorSetSerializer(serializers.ModelSerializer[AnchorSet]):
 
     items = serializers.SerializerMethodField()
     judges = serializers.SerializerMethodField(help_text="Judges that can be asked again, by name.")
-    scheduled = serializers.SlugRelatedField(many=True, read_only=True, slug_field="name")
+    scheduled = serializers.SlugRelatedField[Any](many=True, read_only=True, slug_field="name")
 
     class Meta:
         model = AnchorSet

@@ -149,6 +149,7 @@ def monitor(
     for cluster, value, at in rows.order_by("created_at", "pk").values_list(
         "of_cluster", "number", "created_at"
     ):
+        assert value is not None  # only labels with a number
         is_binary = question.level == "binary"
         scaled = float(value == positive) if is_binary else (value - ends[0]) / (ends[1] - ends[0])
         answers[cluster].append(scaled)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -31,7 +31,9 @@ from calibration.statistics.permutation import PERMUTATIONS, Sums, Swapped, Swap
 from calibration.statistics.table import STATISTICS
 
 State = Literal["stable", "moved", "cannot say"]
-STABLE, MOVED, CANNOT_SAY = "stable", "moved", "cannot say"
+STABLE: Final = "stable"
+MOVED: Final = "moved"
+CANNOT_SAY: Final = "cannot say"
 MARGIN = 0.1
 """Default margin: a tenth of the scale's width, of the coefficient's unit, or of all answers."""
 FIRST, LATER = "first run", "later run"
