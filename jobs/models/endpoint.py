@@ -65,19 +65,19 @@ class ModelPrice(models.Model):
         return self.model
 
     @property
-    def beginning(self) -> str:
+    def prefix(self) -> str:
         """The name, or the beginning of names before `*`."""
         return self.model.removesuffix("*")
 
     def fits(self, model: str) -> bool:
         """Whether it is the price of a model, by its name."""
-        return model.startswith(self.beginning) if self.model.endswith("*") else model == self.model
+        return model.startswith(self.prefix) if self.model.endswith("*") else model == self.model
 
     @classmethod
     def best(cls, rows: Iterable[Self], model: str) -> Self | None:
         """Return the row of a model's name: the exact one, else that with the longest beginning."""
         fitting = [row for row in rows if row.fits(model)]
-        return max(fitting, key=lambda row: (len(row.beginning), row.beginning == row.model), default=None)
+        return max(fitting, key=lambda row: (len(row.prefix), row.prefix == row.model), default=None)
 
 
 class Endpoint(models.Model):
