@@ -88,11 +88,11 @@ def assert_dev_alone(fake: FakeLLM, bench: Bench) -> None:
         assert not [cluster for cluster in part(bench, "test") if canary(cluster) in text]
 
 
-def prompt_with_examples(corpus: Corpus, name: str = "shots", **criteria: Any) -> None:
+def prompt_with_examples(corpus: Corpus, *, whole_corpus: bool = False) -> None:
     """Store a prompt whose second version has worked examples."""
-    prompt_actions.create(by=None, name=name, protocol=PROTOCOL, variant=VARIANT, wording=MARKED)
-    told = Pick(corpus, **({"rule": "balanced", "n": 3} | criteria))
-    prompt_actions.add_examples(by=None, version=versions.find(f"{name}@1"), criteria=told)
+    prompt_actions.create(by=None, name="shots", protocol=PROTOCOL, variant=VARIANT, wording=MARKED)
+    criteria = Pick(corpus, "balanced", 3, whole_corpus=whole_corpus)
+    prompt_actions.add_examples(by=None, version=versions.find("shots@1"), criteria=criteria)
 
 
 def by_page(rea: Client, bench: Bench, endpoint: Endpoint, rule: str) -> None:
@@ -102,7 +102,7 @@ def by_page(rea: Client, bench: Bench, endpoint: Endpoint, rule: str) -> None:
 
 
 def by_api(rea: Client, bench: Bench, endpoint: Endpoint, rule: str) -> None:
-    body = {"endpoint": endpoint.name, "user": MARKED.user, "targets": None}
+    body: dict[str, Any] = {"endpoint": endpoint.name, "user": MARKED.user, "targets": None}
     body |= {"examples": {"rule": rule, "n": 3}}
     address = f"/api/v1/workbench/{bench.pk}/drafts/"
     assert rea.post(address, json.dumps(body), content_type="application/json").status_code == 201
