@@ -140,8 +140,8 @@ def start_by_api(rea: Client, bench: Bench, endpoint: Endpoint) -> None:
 
 
 def start_by_command(rea: Client, bench: Bench, endpoint: Endpoint) -> None:
-    told = ("--prompt", "shots@2", "--endpoint", endpoint.name, "--corpus", bench.corpus.name)
-    call_command("run_judge", *told, "--open-test", "a canary", stdout=StringIO(), stderr=StringIO())
+    arguments = ("--prompt", "shots@2", "--endpoint", endpoint.name, "--corpus", bench.corpus.name)
+    call_command("run_judge", *arguments, "--open-test", "a canary", stdout=StringIO(), stderr=StringIO())
 
 
 @pytest.mark.parametrize("start", [start_by_page, start_by_api, start_by_command])
