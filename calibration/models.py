@@ -647,9 +647,7 @@ class AnchorSet(models.Model):
                 name="anchors_schedule_complete",
             ),
         ]
-        indexes = [
-            models.Index(fields=["next_due"], condition=Q(next_due__isnull=False), name="anchors_due")
-        ]
+        indexes = [models.Index(fields=["next_due"], condition=Q(next_due__isnull=False), name="anchors_due")]
 
     def __str__(self) -> str:
         return self.name

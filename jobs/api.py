@@ -17,7 +17,7 @@ from jobs import access, job_actions
 from jobs.bulk_acts import JOB_ACTS, RUN_ACTS
 from jobs.kinds import KINDS
 from jobs.models import Job
-from jobs.models.job import Lane
+from jobs.models.job import JobLane
 
 
 class JobSerializer(serializers.ModelSerializer[Job]):
@@ -47,7 +47,7 @@ JOBS = Filters(
     {
         "state": one_of("state", Job.State.values),
         "kind": one_of("kind", KINDS),
-        "lane": one_of("lane", Lane.values),
+        "lane": one_of("lane", JobLane.values),
         "text": holds("subject"),
         "since": since("created_at"),
     },

@@ -17,7 +17,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from jobs.errors import JobCancelled, JobInterrupted, JobLost
 from jobs.models import Call, Job, Run
-from jobs.models.job import Lane
+from jobs.models.job import JobLane
 from jobs.tables import Table, added
 
 # Progress of a job: written outside its transaction, so that others see it, with a check whether to continue.
@@ -197,9 +197,9 @@ class Queue(Protocol):
         """Take back work with expired leases; return the number of pieces."""
 
 
-def lane_of(key: str) -> Lane:
+def lane_of(key: str) -> JobLane:
     """Return the lane of a job kind."""
-    return Lane.SHORT if key in SHORT else Lane.LONG
+    return JobLane.SHORT if key in SHORT else JobLane.LONG
 
 
 def kind_of(key: str) -> JobKind:

@@ -124,7 +124,7 @@ def answers(continuation: Continuation) -> list[Answers]:
     After an arrow come the turn numbers and words of an answer's evidence.
 
     Metrics have a page of their own, which shows each value with its cause. Comparisons with others are not
-    included: they are not about this continuation alone. Nor are a judge's answers when asked again for drift.
+    included, as they are not about this continuation alone, and neither are rechecks of a judge for drift.
     """
     labels = (
         Label.objects.filter(item__continuation=continuation, item__compared=None, superseded_at__isnull=True)

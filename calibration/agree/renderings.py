@@ -27,7 +27,7 @@ from calibration.agree.report import (
 )
 from calibration.renderings import csv_text, escaped, fitted
 from calibration.reports.renderings import LATEX_NEEDS, latex_float
-from calibration.reports.snapshot import Figure
+from calibration.reports.results import Figure
 from calibration.reports.tables import Cell, Table
 from calibration.reports.wording import interval as ends_of
 from calibration.reports.wording import join_names

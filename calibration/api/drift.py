@@ -27,7 +27,7 @@ class AnchorSetSerializer(serializers.ModelSerializer[AnchorSet]):
 
     items = serializers.SerializerMethodField()
     judges = serializers.SerializerMethodField(help_text="Judges that can be asked again, by name.")
-    scheduled = serializers.SlugRelatedField(many=True, read_only=True, slug_field="name")
+    scheduled = serializers.SlugRelatedField[Any](many=True, read_only=True, slug_field="name")
 
     class Meta:
         model = AnchorSet
@@ -192,7 +192,7 @@ def judge_monitor(request: Request, pk: int) -> dict[str, Any]:
     )
     if question is None:
         raise ValidationError({"question": ["The judge has not answered it in this corpus."]})
-    shown = monitor(
+    monitored = monitor(
         corpus=corpus, rater=rater, question=question, n_baseline=data["baseline"], alpha=data["alpha"]
     )
-    return shown.as_json()
+    return monitored.as_json()

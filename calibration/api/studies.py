@@ -43,7 +43,7 @@ from calibration.reports.tables import PEOPLE
 from calibration.reports.view import keyed_tables
 from calibration.studies import plan_texts, share_actions, study_actions
 from calibration.studies.disagreements import Listing, Place, listing, points_of, table
-from calibration.studies.inputs import PARTS
+from calibration.studies.parts import PARTS
 from calibration.studies.plans import (
     GOALS,
     PLANNED,

@@ -57,15 +57,15 @@ def rated_sample(query: CountsQuery, selection: Selection) -> RatedSample:
             "random sample, or a review queue with probabilities"
         )
         return RatedSample({}, reason, reason)
-    drawn = {campaign.pk: sampling.inclusion(campaign) for campaign in campaigns}
-    if any(drawn.values()) and len(answers) > 1:
+    by_campaign = {campaign.pk: sampling.inclusion(campaign) for campaign in campaigns}
+    if any(by_campaign.values()) and len(answers) > 1:
         reason = (
             "people's answers come from several samples, some of them drawn with probabilities of their own; "
             "choose one campaign"
         )
         return RatedSample({}, reason, reason)
     probabilities = {
-        item: probability for rows in drawn.values() for item, (probability, _) in (rows or {}).items()
+        item: probability for rows in by_campaign.values() for item, (probability, _) in (rows or {}).items()
     }
     return RatedSample(probabilities, NOT_RANDOM if query.correction == "rogan_gladen" else "")
 

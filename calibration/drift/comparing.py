@@ -67,18 +67,18 @@ def compare(recheck: Recheck, progress: Progress | None = None) -> str:
     rows = compare_runs(pairs, recheck.anchors.margin, PLAN)
     states = {row.state for row in rows}
     state = MOVED if MOVED in states else STABLE if states == {STABLE} else CANNOT_SAY
+    by_question = [
+        _as_json(question, row, recheck.anchors.margin) for question, row in zip(questions, rows, strict=True)
+    ]
     result = {
         "margin": recheck.anchors.margin,
         "level": PLAN.level,
         "method": PLAN.method,
-        "questions": [
-            _as_json(question, row, recheck.anchors.margin)
-            for question, row in zip(questions, rows, strict=True)
-        ],
+        "questions": by_question,
         "failed": recheck.run.calls.filter(state="failed").count(),
         "calls": recheck.run.calls.count(),
     }
-    result["sentence"] = sentence(state, result["questions"], recheck.anchors.margin)
+    result["sentence"] = sentence(state, by_question, recheck.anchors.margin)
     result["next_step"] = next_step(state, rows)
     with transaction.atomic():
         recheck = Recheck.objects.select_for_update(of=("self",)).select_related("anchors").get(pk=recheck.pk)

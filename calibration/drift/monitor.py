@@ -149,6 +149,7 @@ def monitor(
     for cluster, value, at in rows.order_by("created_at", "pk").values_list(
         "of_cluster", "number", "created_at"
     ):
+        assert value is not None  # only labels with a number
         is_binary = question.level == "binary"
         scaled = float(value == positive) if is_binary else (value - ends[0]) / (ends[1] - ends[0])
         answers[cluster].append(scaled)
@@ -158,13 +159,13 @@ def monitor(
     return Monitor(rater, question, tuple(times.values()), figures)
 
 
-def charts(shown: Monitor) -> list[Chart]:
+def charts(state: Monitor) -> list[Chart]:
     """Return the charts of a monitor: evidence with the alarm line, and the rate beside the baseline."""
-    series, figures = shown.series(), shown.figures
+    series, figures = state.series(), state.figures
     if len(series) < 2 or figures.low is None or figures.high is None:
         return []
     series = [series[i] for i in sorted({round(k * (len(series) - 1) / 59) for k in range(60)})]
-    name = shown.question.title
+    name = state.question.title
 
     def point(
         row: dict[str, Any], label: str, value: float, ends: tuple[float | None, float | None]

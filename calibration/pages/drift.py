@@ -220,11 +220,11 @@ def judge_monitor(request: HttpRequest, name: str) -> HttpResponse:
     context: dict[str, Any] = {"corpus": corpus, "form": form, "alpha": ALPHA}
     if judge is not None and question is not None:
         try:
-            shown = monitor(corpus=corpus, rater=judge, question=question, n_baseline=baseline)
+            monitored = monitor(corpus=corpus, rater=judge, question=question, n_baseline=baseline)
         except DriftRefused as error:
             return render(request, "drift/monitor.html", context | {"refusal": str(error)})
-        pictures = [(chart, mark_safe(inline_svg(chart))) for chart in charts(shown)]
-        context |= {"monitor": shown, "charts": pictures}
+        pictures = [(chart, mark_safe(inline_svg(chart))) for chart in charts(monitored)]
+        context |= {"monitor": monitored, "charts": pictures}
     return render(request, "drift/monitor.html", context)
 
 

@@ -52,7 +52,7 @@ from calibration.studies.disagreements import (
     table,
     value_name,
 )
-from calibration.studies.inputs import split_of
+from calibration.studies.parts import split_of
 from calibration.studies.plans import PEOPLE, PLANNED, Choices, PlanAnswer, read
 from config.permissions import is_researcher, researcher_only
 from jobs.models.job import Job

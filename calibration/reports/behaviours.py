@@ -14,17 +14,17 @@ from calibration.ratings.evidence import Evidence
 from calibration.ratings.ratings import SubjectData
 from calibration.reports.charts import Chart, Point
 from calibration.reports.figures import crowd, figures, worded
-from calibration.reports.snapshot import (
+from calibration.reports.results import (
     EvidenceRow,
     EvidenceTable,
     Figure,
     PrevalenceRow,
-    Snapshot,
     TagRow,
     TagSet,
     TagTable,
     recorded,
 )
+from calibration.reports.snapshot import Snapshot
 from calibration.reports.tables import (
     CsvLine,
     PageParams,
@@ -52,7 +52,7 @@ from calibration.statistics.evidence import ALL, Overlap, overlaps
 from calibration.statistics.evidence import FIGURES as EVIDENCE_FIGURES
 from calibration.statistics.prevalence import wilson
 from calibration.statistics.sets import ALPHA_MASI, set_ratings
-from calibration.studies.inputs import tag_sets
+from calibration.studies.parts import tag_sets
 
 # Tags, judge against people: CoCoEval's table 7, and its chart of marked turns.
 

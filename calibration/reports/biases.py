@@ -11,7 +11,8 @@ from annotation.kinds import KINDS
 from annotation.text.display import number, percent
 from calibration.ratings.ratings import SubjectData
 from calibration.reports.figures import HUMAN, JUDGE, crowd, figures
-from calibration.reports.snapshot import BiasRow, Figure, JudgeBiases, QuestionRaters, RaterVerdict, Snapshot
+from calibration.reports.results import BiasRow, Figure, JudgeBiases, QuestionRaters, RaterVerdict
+from calibration.reports.snapshot import Snapshot
 from calibration.reports.tables import (
     CsvLine,
     PageParams,
@@ -207,14 +208,13 @@ def _tested(questions: Sequence[JudgeBiases], level: float) -> tuple[JudgeBiases
     for places in by_judge.values():
         rows = [questions[at].rows[place] for at, place in places]
         for key, row, (p, holm) in zip(places, rows, p_values([r.effect for r in rows], level), strict=True):
-            raters, title = row.effect.raters, row.effect.question
-            about = {"raters": raters, "question": title}
             sentence = ""
             if is_clear(row.effect, holm, level):
                 sentence = _sentence(row, questions[key[0]].item_kind, level)
-            tested[key] = replace(
-                row, p=Figure.of(p, **about), p_holm=Figure.of(holm, **about), sentence=sentence
+            stored_p, stored_holm = (
+                Figure.of(test, raters=row.effect.raters, question=row.effect.question) for test in (p, holm)
             )
+            tested[key] = replace(row, p=stored_p, p_holm=stored_holm, sentence=sentence)
     return tuple(
         replace(q, rows=tuple(tested.get((at, place), row) for place, row in enumerate(q.rows)))
         for at, q in enumerate(questions)

@@ -41,7 +41,8 @@ from calibration.reports.figures import (
     ok,
     worded,
 )
-from calibration.reports.snapshot import Figure, Snapshot, SystemDot
+from calibration.reports.results import Figure, SystemDot
+from calibration.reports.snapshot import Snapshot
 from calibration.reports.wording import MIXED, PEOPLE, SIMULATED, Crowd, counted, join_names
 
 # Shared by all charts: colours that the page replaces with its own, fonts, and the quantitative axis.

@@ -92,4 +92,4 @@ def lines(result: Snapshot) -> Iterator[CsvLine]:
                 yield CsvLine(question.data.ref, question.data.title, figure.name, figure)
 
 
-DRAWN = Section(KEY, "method", views, lines)
+DESIGN = Section(KEY, "method", views, lines)

@@ -8,7 +8,8 @@ from typing import Any
 
 from annotation.kinds import KINDS
 from calibration.ratings.coverage import ANOTHER
-from calibration.reports.snapshot import Answerer, Figure, Question, Snapshot
+from calibration.reports.results import Answerer, Figure, Question
+from calibration.reports.snapshot import Snapshot
 from calibration.reports.wording import Crowd, crowd_of, in_words, without
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.core.engine import InReports

@@ -13,7 +13,7 @@ from calibration.ratings.ratings import SubjectData
 from calibration.ratings.scope import RaterInfo
 from calibration.reports.charts import Chart, Point
 from calibration.reports.figures import HUMAN, JUDGE, PANEL, crowd, figures, worded
-from calibration.reports.snapshot import (
+from calibration.reports.results import (
     ComparedJudges,
     ComparedPair,
     Figure,
@@ -22,9 +22,9 @@ from calibration.reports.snapshot import (
     KeyRow,
     KeyTable,
     PanelSummary,
-    Snapshot,
     recorded,
 )
+from calibration.reports.snapshot import Snapshot
 from calibration.reports.tables import (
     Count,
     CsvLine,

@@ -19,7 +19,8 @@ from calibration.reports import charts as drawing
 from calibration.reports.charts import Chart
 from calibration.reports.figures import HUMAN, crowd, figures, worded
 from calibration.reports.judges import Lengths, Panels
-from calibration.reports.snapshot import Figure, LevelRow, LevelTable, Marks, Snapshot, SystemDot, recorded
+from calibration.reports.results import Figure, LevelRow, LevelTable, Marks, SystemDot, recorded
+from calibration.reports.snapshot import Snapshot
 from calibration.reports.tables import (
     CsvLine,
     PageParams,

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from calibration.reports.charts import Chart, Point, point_of
 from calibration.reports.figures import crowd, figures, label, leading_question, ok, worded
-from calibration.reports.snapshot import Figure, RaterVerdict, Snapshot
+from calibration.reports.results import Figure, RaterVerdict
+from calibration.reports.snapshot import Snapshot
 from calibration.reports.wording import Crowd, counted, join_names, units
 
 OVERVIEW = "overview"

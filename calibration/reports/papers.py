@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from calibration.ratings.definitions import TURN
 from calibration.reports import behaviours, levels
 from calibration.reports.figures import JUDGE, crowd, figures, worded
-from calibration.reports.snapshot import LevelRow, LevelTable, Snapshot
+from calibration.reports.results import LevelRow, LevelTable
+from calibration.reports.snapshot import Snapshot
 from calibration.reports.tables import Table, question_key, table_key
 from calibration.reports.wording import counted, join_names
 from calibration.statistics.analysis import MEAN_OF_PEOPLE

@@ -10,7 +10,8 @@ from calibration.comparisons import preference_tables as sheets_of_preferences
 from calibration.comparisons.preference_tables import Cell, Sheet, method_lines, voters_line
 from calibration.ratings.definitions import Definition
 from calibration.ratings.votes import Compared
-from calibration.reports.snapshot import Figure, PreferenceRow, PreferenceSheet, PreferenceTable, Snapshot
+from calibration.reports.results import Figure, PreferenceRow, PreferenceSheet, PreferenceTable
+from calibration.reports.snapshot import Snapshot
 from calibration.reports.tables import (
     Count,
     CsvLine,

@@ -12,7 +12,8 @@ from annotation.text.display import number
 from calibration.ratings.ratings import SubjectData
 from calibration.reports.charts import Chart, Point
 from calibration.reports.figures import QuestionFigures, crowd, figures, label, leading_question, worded
-from calibration.reports.snapshot import Figure, QuestionRaters, RaterLine, RepeatLine, Snapshot, recorded
+from calibration.reports.results import Figure, QuestionRaters, RaterLine, RepeatLine, recorded
+from calibration.reports.snapshot import Snapshot
 from calibration.reports.tables import (
     Bare,
     CsvLine,

@@ -27,7 +27,8 @@ from calibration.renderings import (
 )
 from calibration.reports import sentences, tables, verdicts
 from calibration.reports.names import titled_snapshot
-from calibration.reports.snapshot import Figure, Marks, Snapshot, is_readable, snapshot_of
+from calibration.reports.results import Figure, Marks
+from calibration.reports.snapshot import Snapshot, is_readable, snapshot_of
 from calibration.reports.tables import Cell, CsvLine, Table
 from calibration.reports.view import (
     SECTIONS,

@@ -10,16 +10,16 @@ from calibration.ratings.definitions import Definition
 from calibration.ratings.ratings import SubjectData
 from calibration.reports.charts import Chart, Point
 from calibration.reports.figures import JUDGE, crowd, figures, label, worded
-from calibration.reports.snapshot import (
+from calibration.reports.results import (
     Figure,
     ScoreBin,
     ScoreMap,
     ScoreMarks,
     ScoreProbabilities,
     Scores,
-    Snapshot,
     recorded,
 )
+from calibration.reports.snapshot import Snapshot
 from calibration.reports.tables import CsvLine, PageParams, Row, Section, Switch, Table, View, tabulate
 from calibration.reports.wording import counted
 from calibration.statistics.core.engine import Result

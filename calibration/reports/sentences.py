@@ -20,7 +20,8 @@ from calibration.reports.figures import (
     ok,
     worded,
 )
-from calibration.reports.snapshot import Figure, PreferenceSheet, Snapshot
+from calibration.reports.results import Figure, PreferenceSheet
+from calibration.reports.snapshot import Snapshot
 from calibration.reports.unanswered import of_failures
 from calibration.reports.wording import counted, in_words, interval, join_names, units
 from calibration.statistics.analysis import MEAN_OF_PEOPLE

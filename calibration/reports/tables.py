@@ -24,7 +24,8 @@ from calibration.reports.figures import (
     worded,
 )
 from calibration.reports.names import key_of
-from calibration.reports.snapshot import Figure, Snapshot, recorded
+from calibration.reports.results import Figure, recorded
+from calibration.reports.snapshot import Snapshot
 from calibration.reports.wording import counted, join_names, units
 from calibration.statistics import STATISTICS
 from calibration.statistics.core.ratings import CATEGORIES

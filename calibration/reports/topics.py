@@ -26,8 +26,9 @@ from calibration.reports.figures import (
 )
 from calibration.reports.names import Names
 from calibration.reports.papers import paper_tables
+from calibration.reports.results import Figure, RaterVerdict
 from calibration.reports.sentences import preferred_systems
-from calibration.reports.snapshot import Figure, RaterVerdict, Snapshot
+from calibration.reports.snapshot import Snapshot
 from calibration.reports.tables import PEOPLE, Topic, VerdictRow, VerdictTable
 from calibration.reports.wording import counted, interval, join_names, units
 

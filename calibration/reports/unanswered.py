@@ -11,7 +11,8 @@ from annotation.text.display import number
 from calibration.ratings.definitions import Definition
 from calibration.ratings.ratings import SubjectData
 from calibration.reports.figures import QuestionFigures, crowd, figures, worded
-from calibration.reports.snapshot import BoundsRow, Figure, Snapshot, recorded
+from calibration.reports.results import BoundsRow, Figure, recorded
+from calibration.reports.snapshot import Snapshot
 from calibration.reports.tables import (
     CsvLine,
     PageParams,

@@ -10,7 +10,8 @@ from annotation.kinds import KINDS
 from annotation.text.display import number, percent
 from calibration.ratings.definitions import Definition
 from calibration.reports.figures import worded
-from calibration.reports.snapshot import Figure, Question, RaterVerdict, Snapshot
+from calibration.reports.results import Figure, Question, RaterVerdict
+from calibration.reports.snapshot import Snapshot
 from calibration.reports.tables import CsvLine, Percent, Row, Table, tabulate
 from calibration.reports.wording import Crowd, interval
 from calibration.statistics import Ratings

@@ -49,7 +49,8 @@ from calibration.reports.figures import (
 from calibration.reports.names import Names, key_of, names_of, titled_snapshot
 from calibration.reports.overview import overview
 from calibration.reports.papers import paper_tables
-from calibration.reports.snapshot import Figure, Snapshot, snapshot_of
+from calibration.reports.results import Figure
+from calibration.reports.snapshot import Snapshot, snapshot_of
 from calibration.reports.tables import (
     Group,
     ItemSet,
@@ -94,7 +95,7 @@ SECTIONS: tuple[Section, ...] = (
     scores.SCORES,
     raters.RATERS,
     raters.INTRACLASS,
-    designs.DRAWN,
+    designs.DESIGN,
 )
 
 

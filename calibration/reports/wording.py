@@ -8,7 +8,8 @@ from typing import Protocol
 
 from annotation.kinds import KINDS
 from annotation.text.display import number
-from calibration.reports.snapshot import Figure, Snapshot
+from calibration.reports.results import Figure
+from calibration.reports.snapshot import Snapshot
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 

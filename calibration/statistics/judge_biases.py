@@ -75,8 +75,8 @@ def length_slope(
     squares = np.where(present, (values - mean[:, None]) ** 2, 0.0).sum(axis=1)[use]
     free = np.maximum(n_people - 1, 0)[use].astype(np.float64)
     raters = int(present[n_people > 1].any(axis=0).sum())
-    left = 1 - (raters - 1) / free.sum() if free.sum() else 0.0  # severities cost degrees of freedom
-    if use.any() and left <= 0:
+    spare = 1 - (raters - 1) / free.sum() if free.sum() else 0.0  # severities cost degrees of freedom
+    if use.any() and spare <= 0:
         reason = "too few items were rated by two people, so people's own noise is not known"
         counts: Counts = {
             "n_items": int(use.sum()),
@@ -87,7 +87,7 @@ def length_slope(
     j, p, x = judge[use], mean[use], np.log2(1 + characters[use])
     j, p, x = (v - v.mean() if v.size else v for v in (j, p, x))
     share = 1 / np.maximum(n_people[use], 1)
-    columns = (np.ones_like(j), j, p, x, p * p, x * x, j * p, j * x, p * x, squares, free * left, share)
+    columns = (np.ones_like(j), j, p, x, p * p, x * x, j * p, j * x, p * x, squares, free * spare, share)
     return _of_sums(
         "length_slope",
         np.column_stack(columns),

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -31,7 +31,9 @@ from calibration.statistics.permutation import PERMUTATIONS, Sums, Swapped, Swap
 from calibration.statistics.table import STATISTICS
 
 State = Literal["stable", "moved", "cannot say"]
-STABLE, MOVED, CANNOT_SAY = "stable", "moved", "cannot say"
+STABLE: Final = "stable"
+MOVED: Final = "moved"
+CANNOT_SAY: Final = "cannot say"
 MARGIN = 0.1
 """Default margin: a tenth of the scale's width, of the coefficient's unit, or of all answers."""
 FIRST, LATER = "first run", "later run"
@@ -292,8 +294,8 @@ def _wobble(
     for _ in range(permutations):
         order = np.argsort(rng.random((n_clusters, 2 * n_samples)), axis=1)[:, :n_samples]
         inside, across = _splits(n_samples, order)
-        drawn = float((table * (across - inside)).sum() / size.sum())
-        extreme += drawn >= float(gap[:, 1].sum() / size.sum()) - 1e-12
+        resampled_gap = float((table * (across - inside)).sum() / size.sum())
+        extreme += resampled_gap >= float(gap[:, 1].sum() / size.sum()) - 1e-12
     return wobble, Tested(excess, (extreme + 1) / (permutations + 1))
 
 

@@ -24,24 +24,24 @@ from calibration.reports import (
     verdicts,
 )
 from calibration.reports.figures import HUMAN, METRIC
-from calibration.reports.snapshot import (
-    FORMAT,
+from calibration.reports.results import (
     Answerer,
     Figure,
     Link,
     Question,
     RaterVerdict,
-    Snapshot,
     SplitUsed,
     Totals,
     recorded,
 )
+from calibration.reports.snapshot import FORMAT, Snapshot
 from calibration.reports.wording import PEOPLE, Crowd, crowd_of
 from calibration.statistics import Ratings, analyse
 from calibration.statistics.analysis import MEAN_OF_PEOPLE, Entry, f_intervals, mean_of
 from calibration.statistics.core.ratings import Ints, RatingError
 from calibration.statistics.replacement import StandIn
-from calibration.studies.inputs import Inputs, pooled
+from calibration.studies.inputs import Inputs
+from calibration.studies.parts import pooled
 
 Progress = Callable[[int, int], None]
 

@@ -25,7 +25,7 @@ from calibration.ratings.scope import QuestionInfo, Scope, census, of_study
 from calibration.reports.tables import PEOPLE
 from calibration.statistics import RatingError
 from calibration.statistics.core.ratings import CATEGORIES, Floats, Ratings
-from calibration.studies.inputs import POOLED, clusters_of, pooled, split_of
+from calibration.studies.parts import POOLED, clusters_of, pooled, split_of
 
 # A question of a study, read as in its report but from the current labels.
 

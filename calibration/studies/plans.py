@@ -46,8 +46,8 @@ from calibration.statistics.planning import (
 )
 from calibration.statistics.table import STATISTICS
 from calibration.studies import study_actions as studies
-from calibration.studies.inputs import ALL_TAGS, PARTS, clusters_of, in_sets, pooled, split_of
-from calibration.studies.inputs import POOLED as POOLED_RATERS
+from calibration.studies.parts import ALL_TAGS, PARTS, clusters_of, in_sets, pooled, split_of
+from calibration.studies.parts import POOLED as POOLED_RATERS
 from jobs.errors import JobRefused
 from jobs.kinds import JobKind, Progress
 from jobs.models import Job

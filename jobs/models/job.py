@@ -33,7 +33,7 @@ class Worker(models.Model):
         return self.name
 
 
-class Lane(models.TextChoices):
+class JobLane(models.TextChoices):
     """Lanes of the queue of jobs: a worker serves them side by side, so that no short job waits for a long
     one. `jobs.kinds.SHORT` lists the kinds of short jobs."""
 
@@ -60,7 +60,7 @@ class Job(models.Model):
         CANCELLED = "cancelled"
 
     kind = models.CharField(max_length=30)
-    lane = models.CharField(max_length=5, choices=Lane, default=Lane.LONG, db_default=Lane.LONG)
+    lane = models.CharField(max_length=5, choices=JobLane, default=JobLane.LONG, db_default=JobLane.LONG)
     subject = models.CharField(max_length=300)
     params = models.JSONField(default=dict)
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from config.trouble import FULL, temporary_trouble
 from jobs.errors import JobCancelled, JobInterrupted, JobLost, JobRefused
-from jobs.kinds import Lane, Progress, kind_of, load_kinds, never
+from jobs.kinds import JobLane, Progress, kind_of, load_kinds, never
 from jobs.models import Job
 from jobs.queue import timing
 
@@ -49,29 +49,30 @@ def work(_queue: str, *, seconds: float, heartbeat: Heartbeat, stopping: Callabl
     """
     load_kinds()  # before there are two threads: an import reads its file in a fork
     until, count = time.monotonic() + seconds, 0
-    lanes = {lane: _Lane(lane) for lane in Lane.values}
+    lanes = {key: WorkerLane(key) for key in JobLane.values}
     try:
         while True:
-            for lane in lanes.values():
-                lane.settle(heartbeat, stopping)
+            for worker_lane in lanes.values():
+                worker_lane.settle(heartbeat, stopping)
             has_time = time.monotonic() < until
-            for lane in lanes.values():
-                may_begin = has_time or (lane.key == Lane.SHORT and lanes[Lane.LONG].job is not None)
-                if may_begin and not stopping() and lane.begin(heartbeat, stopping):
+            for worker_lane in lanes.values():
+                is_short = worker_lane.key == JobLane.SHORT
+                may_begin = has_time or (is_short and lanes[JobLane.LONG].job is not None)
+                if may_begin and not stopping() and worker_lane.begin(heartbeat, stopping):
                     count += 1
-            busy = [lane.work for lane in lanes.values() if lane.work is not None]
+            busy = [each.work for each in lanes.values() if each.work is not None]
             if busy:
                 wait(busy, timeout=timing.LANE_POLL, return_when=FIRST_COMPLETED)
-            elif stopping() or not any(lane.rests for lane in lanes.values()):
+            elif stopping() or not any(each.rests for each in lanes.values()):
                 return count
             else:
                 time.sleep(timing.LANE_POLL)
     finally:
-        for lane in lanes.values():
-            lane.close(heartbeat)
+        for worker_lane in lanes.values():
+            worker_lane.close(heartbeat)
 
 
-class _Lane:
+class WorkerLane:
     """One lane of a worker: its job in progress, in a thread of its own."""
 
     def __init__(self, key: str) -> None:
@@ -90,7 +91,7 @@ class _Lane:
         """Claim a job and begin it; False if the lane is occupied, rests, or has no queued job."""
         if self.job is not None or self.rests:
             return False
-        self.job = claim(worker=heartbeat.name, lane=self.key)
+        self.job = claim(worker=heartbeat.name, in_lane=self.key)
         if self.job is None:
             return False
         heartbeat.hold([self.job.pk])
@@ -117,11 +118,11 @@ class _Lane:
 
 
 @transaction.atomic
-def claim(*, worker: str, lane: str | None = None) -> Job | None:
+def claim(*, worker: str, in_lane: str | None = None) -> Job | None:
     """Lease the oldest queued job (of a lane, if one is named) to a worker; None if there is none."""
     waiting = Job.objects.select_for_update(skip_locked=True, of=("self",)).filter(state=Job.State.QUEUED)
-    if lane is not None:
-        waiting = waiting.filter(lane=lane)
+    if in_lane is not None:
+        waiting = waiting.filter(lane=in_lane)
     job = waiting.order_by("pk").first()
     if job is None:
         return None

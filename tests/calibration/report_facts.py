@@ -8,7 +8,8 @@ from itertools import combinations
 from typing import Any
 
 from annotation.models import Item, Label, Rater
-from calibration.reports.snapshot import Question, Snapshot
+from calibration.reports.results import Question
+from calibration.reports.snapshot import Snapshot
 
 Values = dict[int, Any]
 """A rater's answers by item."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from calibration.ratings.definitions import Definition
-from calibration.reports.snapshot import FORMAT, Answerer, Figure, Question, Snapshot, Totals
+from calibration.reports.results import Answerer, Figure, Question, Totals
+from calibration.reports.snapshot import FORMAT, Snapshot
 
 
 def snapshot(**named: Any) -> Snapshot:

@@ -14,7 +14,8 @@ from django.urls import reverse
 from annotation.models import System, Turn
 from calibration.models import Report
 from calibration.reports.renderings import RENDERINGS
-from calibration.reports.snapshot import BiasRow, Snapshot, snapshot_of
+from calibration.reports.results import BiasRow
+from calibration.reports.snapshot import Snapshot, snapshot_of
 from calibration.studies import study_actions as studies
 from jobs.models import Endpoint
 from jobs.models.run import Run

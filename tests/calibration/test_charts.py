@@ -14,7 +14,8 @@ from calibration.reports import charts
 from calibration.reports.chart_layout import MOST_LABELS, TOTAL, place_rows, text_width, wrap
 from calibration.reports.charts import Chart, Point, alt_text, inline_svg, png, svg
 from calibration.reports.overview import MOST_ROWS, overview
-from calibration.reports.snapshot import Floor, FloorRow, RaterVerdict, Snapshot, SystemDot, snapshot_of
+from calibration.reports.results import Floor, FloorRow, RaterVerdict, SystemDot
+from calibration.reports.snapshot import Snapshot, snapshot_of
 from calibration.reports.view import charts_of
 from calibration.studies import study_actions as studies
 from tests import factories

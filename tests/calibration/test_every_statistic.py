@@ -19,7 +19,8 @@ from calibration.models import Report
 from calibration.renderings import escaped
 from calibration.reports import tables
 from calibration.reports.renderings import RENDERINGS
-from calibration.reports.snapshot import Figure, snapshot_of
+from calibration.reports.results import Figure
+from calibration.reports.snapshot import snapshot_of
 from calibration.reports.view import SECTIONS
 from calibration.statistics.table import STATISTICS, described
 from calibration.studies import study_actions as studies

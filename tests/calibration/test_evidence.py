@@ -15,7 +15,8 @@ from annotation.models import Turn
 from annotation.records import Passage
 from annotation.work.labels import Answer, record
 from calibration.reports.renderings import RENDERINGS
-from calibration.reports.snapshot import EvidenceTable, snapshot_of
+from calibration.reports.results import EvidenceTable
+from calibration.reports.snapshot import snapshot_of
 from calibration.studies import study_actions as studies
 from tests import factories
 from tests.calibration.world import World, world

@@ -15,7 +15,8 @@ from scipy import stats
 
 from annotation.corpora.import_file import import_path
 from annotation.models import Corpus
-from calibration.reports.snapshot import LevelRow, LevelTable, snapshot_of
+from calibration.reports.results import LevelRow, LevelTable
+from calibration.reports.snapshot import snapshot_of
 from calibration.studies import study_actions as studies
 
 pytestmark = [pytest.mark.django_db, pytest.mark.shared]

@@ -18,7 +18,8 @@ from annotation.corpora import splits
 from annotation.text.display import number
 from calibration.models import Report
 from calibration.reports.renderings import RENDERINGS
-from calibration.reports.snapshot import ComparedJudges, KeyTable, Snapshot, snapshot_of
+from calibration.reports.results import ComparedJudges, KeyTable
+from calibration.reports.snapshot import Snapshot, snapshot_of
 from calibration.studies import study_actions as studies
 from tests.calibration.conftest import Compiled
 from tests.calibration.world import World, world

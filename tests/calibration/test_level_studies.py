@@ -18,7 +18,8 @@ from annotation.models import Continuation, Rater, Scheme, SchemeVersion
 from annotation.models import Question as Asked
 from calibration.models import Report
 from calibration.reports.renderings import RENDERINGS
-from calibration.reports.snapshot import LevelRow, LevelTable, snapshot_of
+from calibration.reports.results import LevelRow, LevelTable
+from calibration.reports.snapshot import snapshot_of
 from calibration.studies import study_actions as studies
 from tests import factories
 from tests.calibration.conftest import Compiled

@@ -20,7 +20,8 @@ from annotation.models import Label
 from calibration.errors import DefinitionError
 from calibration.models import Report, Study
 from calibration.reports.renderings import RENDERINGS
-from calibration.reports.snapshot import Floor, FloorRow, snapshot_of
+from calibration.reports.results import Floor, FloorRow
+from calibration.reports.snapshot import snapshot_of
 from calibration.studies import study_actions as studies
 from tests.calibration.world import World, world
 

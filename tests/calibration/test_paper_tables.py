@@ -11,7 +11,8 @@ from django.urls import reverse
 from calibration.models import Report
 from calibration.reports.papers import PaperTable, paper_tables
 from calibration.reports.renderings import TABLE_RENDERINGS, TableOfReport
-from calibration.reports.snapshot import Figure, snapshot_of
+from calibration.reports.results import Figure
+from calibration.reports.snapshot import snapshot_of
 from calibration.studies import study_actions as studies
 from tests.calibration.levels_world import static
 from tests.calibration.rated_world import SYSTEMS, Rated

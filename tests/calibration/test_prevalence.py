@@ -16,7 +16,8 @@ from django.urls import reverse
 from annotation.text.display import number
 from calibration.models import Report
 from calibration.reports.renderings import RENDERINGS
-from calibration.reports.snapshot import PrevalenceRow, snapshot_of
+from calibration.reports.results import PrevalenceRow
+from calibration.reports.snapshot import snapshot_of
 from calibration.statistics import Plan, Ratings
 from calibration.statistics.corrected_shares import FIGURES, corrected_shares
 from calibration.studies import study_actions as studies

@@ -18,7 +18,8 @@ from annotation.text.display import number
 from calibration.models import Report
 from calibration.reports import raters as section
 from calibration.reports.renderings import RENDERINGS
-from calibration.reports.snapshot import QuestionRaters, snapshot_of
+from calibration.reports.results import QuestionRaters
+from calibration.reports.snapshot import snapshot_of
 from calibration.studies import study_actions as studies
 from tests.calibration.conftest import Compiled
 from tests.calibration.world import World, world

@@ -16,7 +16,8 @@ from annotation.models import Label, Occasion
 from annotation.work.labels import Answer, record
 from calibration.models import Report, Study
 from calibration.reports.renderings import write_html
-from calibration.reports.snapshot import RaterVerdict, snapshot_of, to_json
+from calibration.reports.results import RaterVerdict
+from calibration.reports.snapshot import snapshot_of, to_json
 from calibration.studies import study_actions as studies
 from tests.calibration.snapshots import figure
 from tests.calibration.world import World, world

@@ -21,7 +21,8 @@ from sklearn.metrics import cohen_kappa_score
 from annotation.corpora import comparisons
 from annotation.models import Item, Label, Rater
 from calibration.reports import sentences, tables, view
-from calibration.reports.snapshot import Figure, Question, Snapshot
+from calibration.reports.results import Figure, Question
+from calibration.reports.snapshot import Snapshot
 from calibration.reports.wording import NUMBERS
 from jobs.models import Call
 from tests.calibration.report_facts import Facts, Values

@@ -20,7 +20,8 @@ from calibration.models import Report, Study
 from calibration.renderings import escaped
 from calibration.reports import scores as section
 from calibration.reports.renderings import RENDERINGS
-from calibration.reports.snapshot import Scores, snapshot_of
+from calibration.reports.results import Scores
+from calibration.reports.snapshot import snapshot_of
 from calibration.statistics.scores import ERRORS, MARKS
 from calibration.studies import study_actions as studies
 from tests.calibration.conftest import Compiled

@@ -16,7 +16,8 @@ from annotation.models import Corpus
 from annotation.text.display import number
 from calibration.models import Report
 from calibration.reports.renderings import RENDERINGS
-from calibration.reports.snapshot import TagSet, snapshot_of
+from calibration.reports.results import TagSet
+from calibration.reports.snapshot import snapshot_of
 from calibration.statistics import Plan, Ratings
 from calibration.statistics.sets import set_agreement
 from calibration.studies import study_actions as studies

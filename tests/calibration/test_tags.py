@@ -19,7 +19,8 @@ from calibration.models import Report
 from calibration.renderings import escaped
 from calibration.reports import behaviours
 from calibration.reports.renderings import RENDERINGS
-from calibration.reports.snapshot import TagTable, snapshot_of
+from calibration.reports.results import TagTable
+from calibration.reports.snapshot import snapshot_of
 from calibration.studies import study_actions as studies
 from tests.calibration.world import World, world
 

@@ -22,8 +22,9 @@ from annotation.models import Continuation, System
 from annotation.text.display import number
 from calibration.models import Report, Study
 from calibration.reports.renderings import RENDERINGS
+from calibration.reports.results import BoundsRow
 from calibration.reports.sentences import caveats
-from calibration.reports.snapshot import BoundsRow, Snapshot, snapshot_of
+from calibration.reports.snapshot import Snapshot, snapshot_of
 from calibration.studies import inputs
 from calibration.studies import study_actions as studies
 from jobs.models import Call, Run

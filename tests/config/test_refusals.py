@@ -40,6 +40,7 @@ def test_no_refusal_of_an_app_stands_outside_its_family(app: str) -> None:
     family = tuple(getattr(errors, name) for name in FAMILIES[f"{app}.errors"])
     apart = {"annotation.corpora.deletion.StillUsed", "annotation.corpora.import_file._NothingNew"}
     apart |= {"annotation.text.yaml_tree.BadFile"}  # readers of files say it as their own refusal
+    apart |= {"annotation.campaigns.allocation.QueueError"}  # pure; the campaign says it as its own refusal
     apart |= {
         "suites.long_dialogue.scripts.reviewing.Unreadable"
     }  # not a refusal: an answer that becomes undecided

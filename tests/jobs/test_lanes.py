@@ -131,7 +131,7 @@ def test_a_lane_takes_its_oldest_job_first_and_none_of_the_other_lane() -> None:
     jobs = [job_actions.start(kind=kind, subject=str(n), by=None) for n, kind in enumerate(kinds)]
     assert [job.lane for job in jobs] == ["long", "short", "long", "short"]
     order = [
-        queue.claim(worker="w", lane=lane) for lane in ("short", "long", "short", "long", "short", "long")
+        queue.claim(worker="w", in_lane=lane) for lane in ("short", "long", "short", "long", "short", "long")
     ]
     assert [job and job.pk for job in order] == [jobs[n].pk for n in (1, 0, 3, 2)] + [None, None]
 

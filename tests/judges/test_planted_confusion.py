@@ -13,7 +13,8 @@ import pytest
 
 from annotation.models import Item, Label, Occasion, Question, Rater
 from annotation.work.labels import Answer, record
-from calibration.reports.snapshot import Figure, Snapshot, snapshot_of
+from calibration.reports.results import Figure
+from calibration.reports.snapshot import Snapshot, snapshot_of
 from calibration.statistics.corrected_shares import NAME
 from calibration.studies import study_actions as studies
 from judges.runs.plans import Judge

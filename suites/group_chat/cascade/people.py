@@ -22,7 +22,8 @@ from annotation.text.display import number as rounded
 from calibration.models import Report
 from calibration.reports.figures import HUMAN as HUMAN_KIND
 from calibration.reports.figures import QuestionFigures
-from calibration.reports.snapshot import Figure, Question, is_readable, snapshot_of
+from calibration.reports.results import Figure, Question
+from calibration.reports.snapshot import is_readable, snapshot_of
 from calibration.statistics import Plan, Result
 from calibration.statistics.core.engine import cluster_codes, finished, resampled
 from suites.group_chat.scenarios.points import key_at, others_at, scenario_of
