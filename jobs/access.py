@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404
 
 from config.permissions import is_administrator
 from jobs.endpoints import ownership
-from jobs.models import Batch, Delivery, Endpoint, Job, Run, Webhook
+from jobs.models import Batch, Delivery, Endpoint, Job, ModelPrice, Run, Webhook
 
 
 def job(pk: int) -> Job:
@@ -43,6 +43,11 @@ def changeable_endpoint(viewer: User, pk: int) -> Endpoint:
     if not ownership.may_change(viewer, row):
         raise PermissionDenied
     return row
+
+
+def model_price(pk: int) -> ModelPrice:
+    """Return a row of the table of prices. Researchers may see it, administrators change it."""
+    return get_object_or_404(ModelPrice, pk=pk)
 
 
 def webhook(viewer: User, pk: int) -> Webhook:

@@ -333,7 +333,7 @@ def put_caps(run: Run, caps: Mapping[str, Any]) -> None:
         setattr(run, name, value)
     if run.is_capped and run.endpoint is None:
         raise JobError("This run asks nobody: it takes no calls, tokens or money that a cap could limit.")
-    if run.cap_cost is not None and run.endpoint and None in (run.endpoint.price_in, run.endpoint.price_out):
+    if run.cap_cost is not None and run.endpoint and run.endpoint.prices is None:
         raise JobError(
             f"The endpoint {run.endpoint.name} has no prices, so its cost cannot be capped: "
             "cap calls or tokens, or enter the prices."

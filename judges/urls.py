@@ -35,6 +35,9 @@ urlpatterns: list[URLPattern] = [
     path("prompts/<str:name>/<int:number>/delete/", prompts.delete_version, name="delete-prompt-version"),
     path("endpoints/", endpoints.endpoints, name="endpoints"),
     path("endpoints/re-encrypt/", endpoints.reencrypt, name="reencrypt-keys"),
+    path("endpoints/prices/", endpoints.model_prices, name="model-prices"),
+    path("endpoints/prices/<int:pk>/", endpoints.model_price, name="model-price"),
+    path("endpoints/prices/<int:pk>/delete/", endpoints.delete_model_price, name="delete-model-price"),
     path("endpoints/<int:pk>/", endpoints.endpoint, name="endpoint"),
     path("endpoints/<int:pk>/test/", endpoints.test_endpoint, name="test-endpoint"),
 ]

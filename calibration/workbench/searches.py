@@ -393,7 +393,7 @@ def _refuse_cost(most: Decimal | None, *endpoints: Endpoint) -> None:
     if most <= 0:
         raise WorkbenchRefused("The most that a search may cost must be more than nothing.")
     for endpoint in endpoints:
-        if None in (endpoint.price_in, endpoint.price_out):
+        if endpoint.prices is None:
             raise WorkbenchRefused(
                 f"The endpoint {endpoint.name} has no prices, so a bound on the cost could not be kept."
             )

@@ -115,8 +115,8 @@ def _reserve(run_id: int, jobs: Sequence[PreparedCall], worker: str) -> list[int
 def _blind(run: Run, spent: dict[str, Any]) -> str:
     """Return why usage against a token or cost cap is unknown; '' if it is known."""
     assert run.endpoint is not None
-    name, prices = run.endpoint.name, (run.endpoint.price_in, run.endpoint.price_out)
-    if run.cap_cost is not None and None in prices:
+    name = run.endpoint.name
+    if run.cap_cost is not None and run.endpoint.prices is None:
         return f"The endpoint {name} has no prices any more, so the cap on its cost cannot be kept: lift it."
     capped = run.cap_tokens is not None or run.cap_cost is not None
     if capped and spent["asked"] > spent["lost"] and not _counts_tokens(run, spent):

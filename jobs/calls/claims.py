@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from jobs import errors, runs
 from jobs.endpoints import endpoint_actions
-from jobs.models import Batch, Call, Run, Share
+from jobs.models import Batch, Call, Endpoint, Run, Share
 from jobs.queue import timing
 
 # Claiming calls and giving them back: leases in PostgreSQL, so that a lost worker loses no work.
@@ -43,7 +43,8 @@ UPDATE jobs_call c
        tokens_out = coalesce(c.tokens_out, 0) + l.tokens_out,
        cost = coalesce(
          coalesce(c.cost, 0) + (e.price_in * l.tokens_in + e.price_out * l.tokens_out) / 1000000, c.cost)
-  FROM lost l, jobs_run r, jobs_endpoint e
+  FROM lost l, jobs_run r,
+       unnest(%s::bigint[], %s::numeric[], %s::numeric[]) AS e(id, price_in, price_out)
  WHERE c.id = l.call_id AND r.id = c.run_id AND e.id = r.endpoint_id
 """
 _SWEEP = """
@@ -67,8 +68,12 @@ def count_lost(calls: Collection[int]) -> None:
     """Count the open requests of calls whose replies will never be stored, in the transaction that returns
     them.
     """
+    ids = list(calls)
+    endpoints = Endpoint.objects.filter(run__calls__in=ids).distinct()
+    rows = [(endpoint.pk, *(endpoint.prices or (None, None))) for endpoint in endpoints]
+    columns = [[row[place] for row in rows] for place in range(3)]
     with connection.cursor() as cursor:
-        cursor.execute(_COUNT_LOST, [list(calls)])
+        cursor.execute(_COUNT_LOST, [ids, *columns])
 
 
 def sweep_open_requests() -> None:

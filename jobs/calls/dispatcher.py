@@ -27,6 +27,7 @@ from jobs.endpoints import limits
 from jobs.endpoints.client import Again, Clients, Malformed, Refused, Shut, Withheld
 from jobs.endpoints.endpoint_actions import has_key, remember
 from jobs.endpoints.limits import Grant, Wish
+from jobs.endpoints.model_prices import load_model_prices
 from jobs.kinds import run_kind
 from jobs.models import Call, Endpoint, Run
 from jobs.queue.worker import Heartbeat
@@ -142,6 +143,7 @@ class Taker:
         """Prepare calls, each by its kind of run."""
         rows = list(Call.objects.filter(pk__in=ids).order_by("pk"))
         runs = Run.objects.select_related("rater", "endpoint").in_bulk({row.run_id for row in rows})
+        load_model_prices(run.endpoint for run in runs.values() if run.endpoint is not None)
         for row in rows:
             row.run = runs[row.run_id]
         prepared_calls = []

@@ -87,9 +87,9 @@ def cost(
 
     `share` is the part of the price that is paid.
     """
-    price_in, price_out = endpoint.price_in, endpoint.price_out
-    if price_in is None or price_out is None or tokens_in is None or tokens_out is None:
+    if tokens_in is None or tokens_out is None or (prices := endpoint.prices) is None:
         return None
+    price_in, price_out = prices
     return (price_in * tokens_in + price_out * tokens_out) * share / _MILLION
 
 

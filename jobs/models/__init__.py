@@ -1,6 +1,6 @@
 """The tables of background work, one file per subject."""
 
-from jobs.models.endpoint import Endpoint, Pace, Share
+from jobs.models.endpoint import Endpoint, ModelPrice, Pace, Share
 from jobs.models.job import Job, Worker
 from jobs.models.run import Batch, Call, CallCount, OpenRequest, Run
 from jobs.models.webhook import Delivery, Webhook, WebhookEvent
@@ -12,6 +12,7 @@ __all__ = [
     "Delivery",
     "Endpoint",
     "Job",
+    "ModelPrice",
     "OpenRequest",
     "Pace",
     "Run",

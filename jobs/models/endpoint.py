@@ -1,7 +1,12 @@
 """Endpoints of LLM judges."""
 
+from collections.abc import Iterable
+from decimal import Decimal
+from functools import cached_property
+from typing import Self
+
 from django.contrib.auth.models import User
-from django.core.validators import MaxValueValidator, MinValueValidator
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models import Q
 
@@ -13,6 +18,68 @@ MOST_IN_A_BATCH = 10_000
 """Default maximum requests per batch; providers allow 50,000 and more."""
 
 
+class ModelPrice(models.Model):
+    """Prices of a model, or of all models whose names begin alike, in `currency` per million tokens.
+
+    `model` is a model's name as endpoints have it, or a beginning of names and one `*`. It is the price of
+    endpoints without prices of their own (`Endpoint.model_price`).
+    """
+
+    model = models.CharField(
+        max_length=200,
+        unique=True,
+        validators=[
+            RegexValidator(r"^[^*\s][^*]*\*?$", "Give a name, with at most one * and only at its end.")
+        ],
+        help_text="The name as in the endpoint, or its beginning and *, such as example-large*.",
+    )
+    price_in = models.DecimalField(
+        "Price of a million tokens read", max_digits=12, decimal_places=6, validators=[MinValueValidator(0)]
+    )
+    price_out = models.DecimalField(
+        "Price of a million tokens written",
+        max_digits=12,
+        decimal_places=6,
+        validators=[MinValueValidator(0)],
+    )
+    currency = models.CharField(
+        max_length=10, default="USD", help_text="Endpoints in another currency do not take these prices."
+    )
+    changed_by = models.ForeignKey(
+        User, null=True, editable=False, on_delete=models.SET_NULL, related_name="model_prices"
+    )
+    changed_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["model"]
+        constraints = [
+            models.CheckConstraint(
+                name="model_price_not_negative", condition=Q(price_in__gte=0, price_out__gte=0)
+            ),
+            models.CheckConstraint(
+                name="model_price_of_a_name", condition=Q(model__regex=r"^[^*[:space:]][^*]*[*]?$")
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.model
+
+    @property
+    def beginning(self) -> str:
+        """The name, or the beginning of names before `*`."""
+        return self.model.removesuffix("*")
+
+    def fits(self, model: str) -> bool:
+        """Whether it is the price of a model, by its name."""
+        return model.startswith(self.beginning) if self.model.endswith("*") else model == self.model
+
+    @classmethod
+    def best(cls, rows: Iterable[Self], model: str) -> Self | None:
+        """Return the row of a model's name: the exact one, else that with the longest beginning."""
+        fitting = [row for row in rows if row.fits(model)]
+        return max(fitting, key=lambda row: (len(row.beginning), row.beginning == row.model), default=None)
+
+
 class Endpoint(models.Model):
     """An OpenAI-compatible server and a model on it.
 
@@ -21,12 +88,13 @@ class Endpoint(models.Model):
     used, changed and seen by the owner and administrators alone; with `shared` everybody uses and sees it. It
     never takes a key, a file or the private network of the server.
 
-    Prices are in `currency` per million tokens. An endpoint declared in the environment is changed there
-    (`from_environment`). `allow_private` permits an address on this machine or in its private network; see
-    `jobs.endpoints.wire`. `reply_form` is one of `jobs.endpoints.parameters`, empty until the first request.
-    `batch_share` is null if it takes no batches; a batch file has at most `batch_most` requests.
-    `fake_model`: its replies had a fake model's mark. The `test_` fields hold the last test: when requested,
-    when a worker finished it; `test_error` is empty if a reply came, `test_reply`, after `test_ms` ms.
+    Prices are in `currency` per million tokens; without its own, those of `model_price` apply. An endpoint
+    declared in the environment is changed there (`from_environment`). `allow_private` permits an address on
+    this machine or in its private network; see `jobs.endpoints.wire`. `reply_form` is one of
+    `jobs.endpoints.parameters`, empty until the first request. `batch_share` is null if it takes no batches;
+    a batch file has at most `batch_most` requests. `fake_model`: its replies had a fake model's mark. The
+    `test_` fields hold the last test: when requested, when a worker finished it; `test_error` is empty if a
+    reply came, `test_reply`, after `test_ms` ms.
     """
 
     name = models.CharField(max_length=100, unique=True)
@@ -84,7 +152,7 @@ class Endpoint(models.Model):
         decimal_places=6,
         null=True,
         blank=True,
-        help_text="Leave prices empty where unknown: then no cost is shown.",
+        help_text="Both empty: the prices by model apply, where there are some; else no cost is shown.",
     )
     price_out = models.DecimalField(
         "Price of a million tokens written", max_digits=12, decimal_places=6, null=True, blank=True
@@ -170,6 +238,29 @@ class Endpoint(models.Model):
     def answering_model(self) -> str:
         """Model name as used in judges and conditions: a fake model under another name is marked."""
         return aliased(self.model) if self.fake_model else self.model
+
+    @cached_property
+    def model_price(self) -> ModelPrice | None:
+        """Row of the table of prices for its model, at the first look; None with a price of its own."""
+        return None if self.has_own_price else ModelPrice.best(ModelPrice.objects.all(), self.model)
+
+    @property
+    def has_own_price(self) -> bool:
+        """Whether it has a price of its own, so that the table of prices does not apply."""
+        return self.price_in is not None or self.price_out is not None
+
+    @property
+    def prices(self) -> tuple[Decimal, Decimal] | None:
+        """Prices of a million tokens read and written, in `currency`; None if either is unknown.
+
+        A price of its model in another currency counts as unknown: the costs of earlier calls are in this
+        one.
+        """
+        source = self if self.has_own_price else self.model_price
+        if source is None or source.currency != self.currency:
+            return None
+        price_in, price_out = source.price_in, source.price_out
+        return None if price_in is None or price_out is None else (price_in, price_out)
 
     @property
     def needs_key(self) -> bool:

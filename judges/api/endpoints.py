@@ -13,9 +13,10 @@ from config.permissions import IsAdministrator
 from jobs import access
 from jobs.endpoints import endpoint_actions, ownership
 from jobs.endpoints.limits import width_of
+from jobs.endpoints.model_prices import delete_price, save_price
 from jobs.endpoints.parameters import FORMS
 from jobs.endpoints.presets import Preset, presets_for
-from jobs.models.endpoint import Endpoint
+from jobs.models.endpoint import Endpoint, ModelPrice
 
 
 class EndpointSerializer(serializers.ModelSerializer[Endpoint]):
@@ -132,3 +133,43 @@ def test(request: Request, pk: int) -> Endpoint:
     """Let a worker ask the endpoint for one word; the `test_` fields have the reply, or why there is none."""
     person = api.user(request)
     return endpoint_actions.ask_for_test(by=person, endpoint=access.endpoint(person, pk))
+
+
+# Prices by model.
+
+
+class ModelPriceSerializer(serializers.ModelSerializer[ModelPrice]):
+    """Prices in `currency` per million tokens of the model of that name, or with one `*` at the end of all
+    models whose names begin so. Endpoints without prices of their own, in the same currency, take those of
+    the exact name, else of the longest beginning."""
+
+    changed_by: Any = serializers.SlugRelatedField("username", read_only=True, allow_null=True)
+
+    class Meta:
+        model = ModelPrice
+        fields = ("id", "model", "price_in", "price_out", "currency", "changed_by", "changed_at")
+
+
+@api.listing(ModelPriceSerializer)
+def model_prices(request: Request) -> QuerySet[ModelPrice]:
+    """Researchers: list the prices by model."""
+    return ModelPrice.objects.select_related("changed_by").order_by("model")
+
+
+@api.post(ModelPriceSerializer, ModelPriceSerializer, status=201)
+def add_model_price(request: Request) -> ModelPrice:
+    """Administrators: add the prices of a model."""
+    return save_price(by=api.user(request), fields=api.data(request))
+
+
+@api.patch(ModelPriceSerializer, ModelPriceSerializer, partial=True, permission=IsAdministrator)
+def change_model_price(request: Request, pk: int) -> ModelPrice:
+    """Administrators: change prices of a model. Costs of earlier calls stay as they are."""
+    row = access.model_price(pk)
+    return save_price(by=api.user(request), fields=api.data(request, row), price=row)
+
+
+@api.delete(permission=IsAdministrator)
+def delete_model_price(request: Request, pk: int) -> None:
+    """Administrators: delete prices of a model. Costs of earlier calls stay as they are."""
+    delete_price(by=api.user(request), price=access.model_price(pk))

@@ -50,5 +50,15 @@ urlpatterns: list[URLPattern] = [
         route(endpoints.endpoint, endpoints.replace, endpoints.change),
         name="api-endpoint",
     ),
+    path(
+        "model-prices/",
+        route(endpoints.model_prices, endpoints.add_model_price),
+        name="api-model-prices",
+    ),
+    path(
+        "model-prices/<int:pk>/",
+        route(endpoints.change_model_price, endpoints.delete_model_price),
+        name="api-model-price",
+    ),
     path("endpoints/<int:pk>/test/", route(endpoints.test), name="api-test-endpoint"),
 ]

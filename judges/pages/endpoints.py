@@ -20,10 +20,11 @@ from config.permissions import administrator_only, is_administrator, researcher_
 from jobs import access
 from jobs.endpoints import endpoint_actions, ownership
 from jobs.endpoints.limits import width_of
+from jobs.endpoints.model_prices import delete_price, load_model_prices, save_price
 from jobs.endpoints.parameters import FORMS
 from jobs.endpoints.presets import Preset, presets_for
 from jobs.errors import JobError
-from jobs.models.endpoint import MOST_IN_A_BATCH, Endpoint
+from jobs.models.endpoint import MOST_IN_A_BATCH, Endpoint, ModelPrice
 from judges.pages.runs import sync_endpoints
 
 MAIN = ("base_url", "model", "name", "key", "delete_key", "shared")
@@ -200,6 +201,7 @@ def _page(request: HttpRequest, changed: Endpoint | None, preset: Preset | None)
                 return redirect(f"{address}?{onward_query.urlencode()}")
             return redirect(f"{reverse('endpoints')}#endpoint-{saved.pk}")
     rows = list(ownership.visible_to(person).select_related("pace", "owner").order_by("name"))
+    load_model_prices(rows)
     for row in rows:
         row.at_once = width_of(row, getattr(row, "pace", None))  # type: ignore[attr-defined]
         row.is_changeable = ownership.may_change(person, row)  # type: ignore[attr-defined]
@@ -223,3 +225,57 @@ def _free_name(title: str) -> str:
     names = set(Endpoint.objects.filter(name__startswith=title).values_list("name", flat=True))
     numbered = (f"{title} {number}" for number in range(2, len(names) + 3))
     return next(name for name in (title, *numbered) if name not in names)
+
+
+# Prices by model, below the endpoints.
+
+
+class ModelPriceForm(forms.ModelForm):
+    """Prices of a model, or of models whose names begin alike."""
+
+    class Meta:
+        model = ModelPrice
+        fields = ("model", "price_in", "price_out", "currency")
+
+
+@require_http_methods(["GET", "POST"])
+@researcher_only
+def model_prices(request: HttpRequest) -> HttpResponse:
+    """Researchers: the table of prices by model. Administrators: add a row."""
+    if request.method == "POST" and not is_administrator(user_of(request)):
+        raise PermissionDenied
+    return _price_page(request, None)
+
+
+@require_http_methods(["GET", "POST"])
+@administrator_only
+def model_price(request: HttpRequest, pk: int) -> HttpResponse:
+    """Administrators: change prices of a model."""
+    return _price_page(request, access.model_price(pk))
+
+
+@require_POST
+@administrator_only
+def delete_model_price(request: HttpRequest, pk: int) -> HttpResponse:
+    """Administrators: delete prices of a model."""
+    price = access.model_price(pk)
+    delete_price(by=user_of(request), price=price)
+    messages.success(request, f"The prices of {price.model} are deleted.")
+    return redirect("model-prices")
+
+
+def _price_page(request: HttpRequest, changed: ModelPrice | None) -> HttpResponse:
+    form = ModelPriceForm(request.POST or None, instance=changed)
+    if request.method == "POST" and form.is_valid():
+        # The form has changed its instance: what is saved starts from the row.
+        row = ModelPrice.objects.get(pk=changed.pk) if changed else None
+        saved = save_price(by=user_of(request), fields=form.cleaned_data, price=row)
+        messages.success(request, f"The prices of {saved.model} are saved.")
+        return redirect("model-prices")
+    context = {
+        "prices": ModelPrice.objects.select_related("changed_by"),
+        "form": form,
+        "changed": changed and ModelPrice.objects.get(pk=changed.pk),
+        "administrators": ownership.administrators(),
+    }
+    return render(request, "judges/model_prices.html", context, status=422 if form.errors else 200)

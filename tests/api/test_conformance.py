@@ -108,6 +108,8 @@ BY_NAME = {
     "POST /api/v1/endpoints/": "a name is taken, an address refused",
     "PUT /api/v1/endpoints/{id}/": "a name is taken, an address refused",
     "PATCH /api/v1/endpoints/{id}/": "a name is taken, an address refused",
+    "POST /api/v1/model-prices/": "a model has prices already, a name has one * at its end",
+    "PATCH /api/v1/model-prices/{id}/": "a model has prices already, a name has one * at its end",
     "GET /api/v1/exports/labels.{form}": "one of corpus and campaign, that there is",
     "POST /api/v1/gold/": "corpus, scheme and raters are named",
     "POST /api/v1/gold/preview/": "corpus, scheme and raters are named",

@@ -174,6 +174,9 @@ endpoints: api-endpoints api-endpoint-presets
 endpoint: api-endpoint
 test-endpoint: api-test-endpoint
 reencrypt-keys: api-reencrypt-keys
+model-prices: api-model-prices
+model-price: api-model-price
+delete-model-price: api-model-price
 campaign-checks: api-checks api-check-results
 campaign-checks-file: api-check-results
 campaign-checks-people: api-check-people

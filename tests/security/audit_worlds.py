@@ -307,6 +307,12 @@ def make_endpoint(by: User) -> Any:
     return Endpoint.objects.create(name="here", base_url="https://example.org/v1", model="m")
 
 
+def make_model_price() -> Any:
+    from jobs.models import ModelPrice
+
+    return ModelPrice.objects.create(model="example*", price_in=1, price_out=2)
+
+
 def make_own_endpoint() -> Any:
     from jobs.models import Endpoint
 

@@ -124,6 +124,7 @@ RESEARCHERS = _names(
     "api-studies api-study api-report api-recompute api-open-test api-report-file",
     "api-report-tables api-report-table",
     "endpoints endpoint api-endpoints api-endpoint api-endpoint-presets test-endpoint api-test-endpoint",
+    "model-prices api-model-prices",
     "api-corpus-report api-campaign-report api-golds api-gold api-gold-labels",
     "api-exports api-export-labels api-export-package api-export-transcripts api-export-file",
 )
@@ -134,6 +135,7 @@ ADMINISTRATORS = _names(
     "api-invitations-by-mail api-send-invitation",
     "webhooks api-webhooks",
     "reencrypt-keys api-reencrypt-keys",
+    "model-price delete-model-price api-model-price",
 )
 BODY = {"version": 1, "answers": {}, "reason": "because"}
 REFUSALS = {302, 401, 403, 404, 405}

@@ -319,6 +319,10 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "jobs.endpoints.endpoint_actions.disown": lambda by: {"owner": worlds.make_own_endpoint().owner},
     "jobs.endpoints.endpoint_actions.reencrypt_keys": lambda by: {},
     "jobs.endpoints.endpoint_actions.retire": lambda by: {"name": worlds.make_endpoint(by).name},
+    "jobs.endpoints.model_prices.save_price": lambda by: {
+        "fields": {"model": "example*", "price_in": 1, "price_out": 2}
+    },
+    "jobs.endpoints.model_prices.delete_price": lambda by: {"price": worlds.make_model_price()},
     "jobs.calls.batch_actions.look_now": lambda by: {"batch": worlds.make_batch(by, "under_way")},
     "jobs.calls.batch_actions.adopt": lambda by: {"batch": worlds.make_batch(by), "provider_id": "batch_2"},
     "jobs.calls.batch_actions.give_up": lambda by: {"batch": worlds.make_batch(by)},
