@@ -26,6 +26,7 @@ PARAMETER = "parameter"
 REQUEST = "request"
 CONTEXT_TOO_LONG = "context_too_long"
 OVER_BUDGET = "over_budget"
+TEST_EXAMPLES = "test_examples"
 REFUSAL = "refusal"
 CONTENT_FILTER = "content_filter"
 TRUNCATED = "truncated"
@@ -44,6 +45,7 @@ ERROR_KINDS: dict[str, str] = {
     REQUEST: "the endpoint refuses the request",
     CONTEXT_TOO_LONG: "longer than the model's context",
     OVER_BUDGET: "longer than the judge's budget of characters",
+    TEST_EXAMPLES: "a worked example of the prompt is in the test part by now",
     REFUSAL: "the model refuses to answer",
     CONTENT_FILTER: "held back by the endpoint's content filter",
     TRUNCATED: "the reply was cut off at its most tokens",

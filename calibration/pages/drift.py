@@ -17,7 +17,7 @@ from annotation.models.campaigns import Campaign
 from calibration import access
 from calibration.drift import anchor_actions
 from calibration.drift.monitor import BASELINE, MOST_BASELINE, charts, monitor, questions_of
-from calibration.errors import DriftRefused
+from calibration.errors import CalibrationError, DriftRefused
 from calibration.models import AnchorSet, Gold
 from calibration.reports.charts import inline_svg
 from calibration.reports.figures import worded
@@ -134,7 +134,7 @@ def _page(request: HttpRequest, anchors: AnchorSet, schedule: ScheduleForm) -> H
     if judge is not None:
         try:
             estimate = anchor_actions.estimate(anchors, judge)
-        except (DriftRefused, JobError) as error:
+        except (CalibrationError, JobError) as error:
             refusal = str(error)
     context = {
         "anchors": anchors,
@@ -177,7 +177,7 @@ def act(request: HttpRequest, pk: int, verb: str) -> HttpResponse:
             return redirect("corpus-drift", anchors.corpus.name)
         else:
             raise Http404
-    except (DriftRefused, JobError) as error:
+    except (CalibrationError, JobError) as error:
         messages.error(request, str(error))
     return redirect("anchor-set", pk)
 

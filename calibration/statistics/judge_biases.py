@@ -134,7 +134,7 @@ def judge_severity(judge: Floats, people: Floats, clusters: Ints, plan: Plan | N
         lambda sums: sums[:, 1] / sums[:, 0],
         plan or Plan(),
         missing=int((~use).sum()),
-        undefined="no item has both a judge's and people's answer",
+        undefined="no item was answered by both the judge and people",
         method="mean of judge less people's mean on the same items",
     )
 
@@ -292,7 +292,7 @@ def _of_sums(
 ) -> Result:
     counts: Counts = {"n_items": len(rows), "n_clusters": len(np.unique(clusters)), "n_raters": 2}
     if not len(rows):
-        reason = "no item has both a judge's and people's answer"
+        reason = "no item was answered by both the judge and people"
         return Result(
             name, status="insufficient", reason=reason, method=method, n_missing=missing, n_raters=2
         )

@@ -36,7 +36,7 @@ def judge_facts(corpus: Corpus, judges: Mapping[int, str]) -> dict[str, JudgeFac
     """
     if not judges:
         return {}
-    runs = Run.objects.filter(rater__in=list(judges)).exclude(endpoint__family="").order_by("pk")
+    runs = Run.objects.filter(rater__in=list(judges), endpoint__family__gt="").order_by("pk")
     families = dict(runs.values_list("rater", "endpoint__family"))
     systems: dict[str, set[str]] = {}
     if families:

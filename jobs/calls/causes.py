@@ -25,6 +25,7 @@ NEXT_STEPS: dict[str, str] = {
     errors.REQUEST: "Read the endpoint's message; correct the endpoint or the prompt.",
     errors.CONTEXT_TOO_LONG: "Use a model with a longer context, or a smaller budget of characters.",
     errors.OVER_BUDGET: "Start the judge anew with a larger budget of characters.",
+    errors.TEST_EXAMPLES: "Pick the prompt's worked examples anew, then start the judge with that version.",
     errors.REFUSAL: "The model refuses this content; another model may answer. Asking again rarely helps.",
     errors.CONTENT_FILTER: "Relax the filter at the endpoint, or use another; asking again rarely helps.",
     errors.TRUNCATED: "Start the judge anew with more tokens for a reply.",

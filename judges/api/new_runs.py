@@ -19,7 +19,7 @@ from jobs.endpoints.parameter_inputs import (
 )
 from jobs.models import Job
 from jobs.models.run import Run
-from judges.api.run_sets import CostSerializer, RunSetSerializer, described
+from judges.api.run_sets import RunSetCostSerializer, RunSetSerializer, described
 from judges.api.runs import RunSerializer, TakenSerializer, cap_fields
 from judges.errors import JudgeError
 from judges.runs import estimates
@@ -175,7 +175,7 @@ class SetEstimateSerializer(serializers.Serializer[Any]):
     done = serializers.IntegerField()
     tokens_in = serializers.IntegerField()
     tokens_out = serializers.IntegerField()
-    costs = CostSerializer(many=True)
+    costs = RunSetCostSerializer(many=True)
     unpriced = serializers.IntegerField(help_text="Runs whose endpoint has no prices; in no cost.")
     seconds = serializers.IntegerField(
         allow_null=True, help_text="Duration if the endpoints are asked side by side; null: not known."

@@ -16,7 +16,7 @@ from judges.runs import run_sets
 from judges.runs.run_sets import VERBS, as_json, progress_of
 
 
-class CostSerializer(serializers.Serializer[Any]):
+class RunSetCostSerializer(serializers.Serializer[Any]):
     """An amount of money in one currency."""
 
     currency = serializers.CharField()
@@ -61,7 +61,7 @@ class RunSetSerializer(serializers.Serializer[Any]):
     reused = serializers.IntegerField()
     tokens_in = serializers.IntegerField()
     tokens_out = serializers.IntegerField()
-    costs = CostSerializer(many=True, help_text="Known costs so far.")
+    costs = RunSetCostSerializer(many=True, help_text="Known costs so far.")
     seconds_left = serializers.IntegerField(allow_null=True)
     runs = SetRunSerializer(many=True)
 

@@ -28,6 +28,7 @@ from jobs.models.run import Call, Run
 from jobs.prompt import OutOfScale, Tokens, Unparseable
 from judges.errors import JudgeError
 from judges.models import CallLabel
+from judges.prompts.examples import refuse_test_items
 from judges.protocols import Asking, Case, Prompt, Reading
 from judges.protocols.protocol import UNMET, Computing, NeedAnswers
 from judges.protocols.quoting import TooLong
@@ -177,12 +178,23 @@ class JudgePreparer:
         if compared := [call.item_id for call in calls if call.item_id and _compares(call.run.answerer.spec)]:
             self._material = with_compared(self._material, compared)
         need_answers = self._answers_for_needs(calls)
-        return [self._prepare_call(call, need_answers.get(call.run.answerer.pk, {})) for call in calls]
+        refusals = _refused_examples(calls)
+        return [
+            self._prepare_call(
+                call, need_answers.get(call.run.answerer.pk, {}), refusals.get(call.run.answerer.pk, "")
+            )
+            for call in calls
+        ]
 
-    def _prepare_call(self, call: Call, need_answers: Mapping[int, NeedAnswers]) -> PreparedCall:
+    def _prepare_call(
+        self, call: Call, need_answers: Mapping[int, NeedAnswers], refusal: str
+    ) -> PreparedCall:
         spec = call.run.answerer.spec
         asker = asker_of(spec)
         protocol = asker.protocol
+        if refusal:
+            refused = Outcome(call.pk, "failed", error=refusal, error_kind=errors.TEST_EXAMPLES)
+            return PreparedCall(call, protocol.key, ready_outcome=refused)
         material = self._material[call.rated]
         sample = (
             call.sample % MOST_SAMPLES
@@ -243,6 +255,24 @@ class JudgePreparer:
             rows = Question.objects.in_bulk(run.questions.values())
             self._questions[run.pk] = {name: rows[pk] for name, pk in run.questions.items()}
         return self._questions[run.pk]
+
+
+def _refused_examples(calls: Sequence[Call]) -> dict[int, str]:
+    """Return, by rater, the reason why its worked examples may not be sent: some belong to test by now.
+
+    Starting a run refuses them too, but a split may be drawn while its calls wait.
+    """
+    specs = {call.run.answerer.pk: call.run.answerer.spec for call in calls}
+    refusals = {}
+    for pk, spec in specs.items():
+        wording = asker_of(spec).wording
+        if wording is None or not wording.examples:
+            continue
+        try:
+            refuse_test_items(wording)
+        except JudgeError as error:
+            refusals[pk] = str(error)
+    return refusals
 
 
 def _prepared(asker: Asker, case: Case) -> tuple[Prompt | None, tuple[str, ...], Reading | None]:

@@ -162,8 +162,10 @@ class Judge:
     scheme: str = ""
 
     def plan(self, campaign: Campaign | None = None) -> RaterPlan:
-        """Return the plan; raise JudgeError for inconsistent settings."""
+        """Return the plan; raise JudgeError for inconsistent settings, and for worked examples of test."""
         own = self._own_prompt()
+        if self.draft is not None:
+            examples.refuse_test_items(texts.of_digest(self.wording))
         template, variant = self._protocol_and_variant(own)
         scheme = scheme_version_for(template, self.scheme, own, campaign)
         protocol = bind_protocol(template, scheme, variant)

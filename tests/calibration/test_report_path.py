@@ -15,9 +15,9 @@ from tests.judges.test_call_path import ROOMS, traced
 
 pytestmark = pytest.mark.django_db
 
-MOST = 34
+MOST = 40
 """Files that read labels, compute and render a report: of calibration, without the coefficients."""
-MOST_OF_ALL = 68
+MOST_OF_ALL = 75
 """With the coefficients of a tag and a scale, and the frame of every page; without models and config."""
 
 

@@ -124,7 +124,9 @@ def test_failed_calls_of_a_judge_are_a_caveat(campaign: Campaign) -> None:
     assert "1 of 6 calls of rules failed and gave no answer." in sentences.caveats(_result(campaign))
 
 
-def test_a_question_s_labels_are_read_in_one_query(django_assert_num_queries: Any) -> None:
+def test_labels_are_read_in_one_query_and_how_items_were_drawn_in_another(
+    django_assert_num_queries: Any,
+) -> None:
     built = world(dialogues=5, turns=4)
     built.ask("quality", "ordinal", [1, 2, 3])
     for name in ("ann", "ben", "cem"):
@@ -133,7 +135,7 @@ def test_a_question_s_labels_are_read_in_one_query(django_assert_num_queries: An
     counted = census(scope)
     where = places(scope, {"turn"})
     (subject,) = automatic(counted)
-    with django_assert_num_queries(1):
+    with django_assert_num_queries(2):
         data = load(scope, subject, counted, where)
     assert len(data.records) == 60
     assert {record.cluster for record in data.records} == {f"d{n}" for n in range(5)}

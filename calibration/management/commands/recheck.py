@@ -11,7 +11,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from calibration.drift import anchor_actions
 from calibration.drift.comparing import compare
-from calibration.errors import DriftRefused
+from calibration.errors import CalibrationError
 from calibration.models import AnchorSet, Recheck
 from calibration.reports.requirements import Check, Requirement, junit
 from config.commands import DatabaseCommand
@@ -66,7 +66,7 @@ class Command(DatabaseCommand):
                 self.stdout.write(json.dumps(estimates))
                 return
             started = [anchor_actions.recheck(by=None, anchors=anchors, rater=rater) for rater in judges]
-        except (DriftRefused, JobError) as error:
+        except (CalibrationError, JobError) as error:
             raise CommandError(str(error)) from None
         started_runs = [recheck.run for recheck in started]
         if options["retry_failed"]:
