@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.db.models import Count
 
+from annotation.campaigns import sampling
 from annotation.corpora import splits
 from annotation.models import Campaign, Continuation, Corpus, Import, Item, Label, Rater, Slot, Thread
 from annotation.work import check_stages
@@ -19,7 +20,7 @@ from calibration.models import AdjudicationRound, Report
 from calibration.reports.sentences import caveats
 from calibration.reports.snapshot import snapshot_of
 from config.permissions import is_researcher
-from demo import continued, group_chats, loading, raters, scenarios, study
+from demo import continued, group_chats, loading, raters, reviewing, scenarios, study
 from demo.fake_model import running
 from demo.fake_model.role import planted_number as truth_of
 from demo.fake_model.running import LocalServer
@@ -242,3 +243,43 @@ def test_a_demo_loaded_by_an_earlier_release_is_kept_as_it_is(first_load: str) -
     before = counted()
     assert "Demo meetings: kept as an earlier release of Concord loaded it" in load()
     assert counted() == before
+
+
+@pytest.mark.exhaustive
+def test_the_review_of_judged_replies_recovers_what_was_planted(first_load: str) -> None:
+    corpus = Corpus.objects.get(name=reviewing.NAME)
+    chances = sampling.inclusion(Campaign.objects.get(name=reviewing.CAMPAIGN))
+    assert chances is not None
+    assert (
+        len(chances),
+        Continuation.objects.filter(dialogue__corpus=corpus).exclude(key="self").count(),
+    ) == (
+        101,
+        300,
+    )
+    answers = Label.objects.filter(item__corpus=corpus, question__key=reviewing.QUESTION)
+    rows = list(
+        answers.values_list("rater__kind", "item__continuation__system__name", "item", "number").order_by(
+            "pk"
+        )
+    )
+    planted = reviewing.planted_means()
+    for system, plain, weighted, judged in (
+        (reviewing.BRIEF, 2.56, 3.00, 3.19),
+        (reviewing.TALKATIVE, 2.44, 2.75, 3.94),
+    ):
+        people = [
+            (number, chances[item][0])
+            for kind, name, item, number in rows
+            if (kind, name) == ("human", system)
+        ]
+        judge = [number for kind, name, _, number in rows if (kind, name) == ("judge", system)]
+        total = sum(1 / chance for _, chance in people)
+        assert round(sum(number for number, _ in people) / len(people), 2) == plain
+        assert round(sum(number / chance for number, chance in people) / total, 2) == weighted
+        assert round(sum(judge) / len(judge), 2) == judged
+        assert abs(weighted - planted[system]) < abs(judged - planted[system])
+    assert {name: round(mean, 2) for name, mean in planted.items()} == {
+        "toy-brief": 2.95,
+        "toy-talkative": 2.99,
+    }
