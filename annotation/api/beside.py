@@ -258,4 +258,8 @@ def _thread(thread: Thread, viewer: User, annotator: str) -> dict[str, Any]:
         "annotator": annotator,
         "assignment": thread.assignment_id,
         "waits": thread.waits,
+        "messages": [
+            message._asdict()
+            for message in message_actions.list_messages(thread, viewer, annotator=annotator)
+        ],
     }

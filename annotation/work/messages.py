@@ -220,7 +220,7 @@ def ask(
     """
     member = CampaignMember.objects.select_related("campaign").filter(campaign=campaign, user=by)
     seat = member.select_for_update(of=("self",)).first()
-    if seat is None:
+    if seat is None or seat.campaign.archived_at is not None:
         raise NotTaskHolder("You do not take part in this campaign.")
     own = None
     if assignment is not None:
