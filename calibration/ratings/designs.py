@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
+from django.db.models import Exists, OuterRef
 
 from annotation.campaigns import sampling
 from annotation.models import Campaign, Label
@@ -102,19 +103,16 @@ def _campaigns(scope: Scope, questions: Collection[int]) -> list[Campaign]:
     """Return the review campaigns of a scope in which people answered the questions."""
     if scope.campaign is not None:
         return [scope.campaign] if scope.campaign.review_strata is not None else []
-    drawn_from = Campaign.objects.filter(corpus=scope.corpus, review_strata__isnull=False)
-    return [
-        campaign
-        for campaign in drawn_from.order_by("pk")
-        if Label.objects.filter(
-            scope.subset.of_days("created_at"),
-            campaign=campaign,
-            question__in=questions,
-            occasion__in=scope.occasions,
-            rater__kind=Rater.Kind.HUMAN,
-            superseded_at__isnull=True,
-        ).exists()
-    ]
+    answers = Label.objects.filter(
+        scope.subset.of_days("created_at"),
+        campaign=OuterRef("pk"),
+        question__in=questions,
+        occasion__in=scope.occasions,
+        rater__kind=Rater.Kind.HUMAN,
+        superseded_at__isnull=True,
+    )
+    drawn_from = Campaign.objects.filter(Exists(answers), corpus=scope.corpus, review_strata__isnull=False)
+    return list(drawn_from.order_by("pk"))
 
 
 def _n_items(scope: Scope, answered: Iterable[int]) -> int:
