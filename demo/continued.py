@@ -21,7 +21,7 @@ from annotation.text.references import item_key
 from annotation.work import labels
 from demo.fake_model.errors import u
 from demo.fake_model.role import planted_number, shows_planted
-from demo.loading import label_lines
+from demo.loading import corpus_of_lines, label_lines
 from demo.raters import BEHAVIOURS, RATERS, SimulatedAnswer, behaviours
 from jobs.models import Endpoint, Run
 from judges.runs import run_actions
@@ -152,7 +152,6 @@ CONDITIONS = (("vanilla", 30), ("taxonomy", 5))
 """The two promptings, with the turns written per call."""
 JUDGES = ("cocoeval_behaviours", "cocoeval_overall")
 SOURCE = "Put together by rule for Concord's demo; what systems wrote is by a fake model"
-LICENCE = "GPL-3.0-or-later"
 Finish = Callable[[Run], None]
 
 
@@ -162,7 +161,7 @@ def load(*, by: User, endpoint: Endpoint, finish: Finish) -> list[Run]:
     People rate once everything is written; workers finish a run that was not finished in time, and the next
     start continues.
     """
-    corpus = _corpus(by)
+    corpus = corpus_of_lines(NAME, lines, file="continuations.jsonl", source=SOURCE, by=by)
     runs = [_write(corpus, by, endpoint, prompting, each) for prompting, each in CONDITIONS]
     for run in runs:
         finish(run)
@@ -175,25 +174,6 @@ def load(*, by: User, endpoint: Endpoint, finish: Finish) -> list[Run]:
     for run in judged:
         finish(run)
     return [*runs, *judged]
-
-
-def _corpus(by: User) -> Corpus:
-    """Return the corpus, imported if missing; an existing corpus stays as it is."""
-    if corpus := Corpus.objects.filter(name=NAME).first():
-        return corpus
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "continuations.jsonl"
-        path.write_text(lines(), encoding="utf-8")
-        import_path(
-            path=path,
-            format="jsonl",
-            corpus=NAME,
-            into=False,
-            by=by,
-            source=SOURCE,
-            licence=LICENCE,
-        )
-    return Corpus.objects.get(name=NAME)
 
 
 def _write(corpus: Corpus, by: User, endpoint: Endpoint, prompting: str, each: int) -> Run:

@@ -223,6 +223,17 @@ def is_of_another_release(corpus: DemoCorpus) -> bool:
     return loaded.exists() and not loaded.filter(content_hash=digest).exists()
 
 
+def corpus_of_lines(name: str, lines: Callable[[], str], *, file: str, source: str, by: User) -> Corpus:
+    """Return a corpus put together by rule, imported from its lines if missing; an existing one stays."""
+    if existing := Corpus.objects.filter(name=name).first():
+        return existing
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / file
+        path.write_text(lines(), encoding="utf-8")
+        import_path(path=path, format="jsonl", corpus=name, into=False, by=by, source=source, licence=LICENCE)
+    return Corpus.objects.get(name=name)
+
+
 def dialogues(corpus: DemoCorpus, *, by: User) -> ImportResult:
     """Import the dialogues of a demo corpus."""
     return import_path(

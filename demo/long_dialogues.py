@@ -6,15 +6,12 @@ All calls go to the fake model, through the same actions as pages, commands and 
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import User
 
 from annotation.campaigns import campaign_actions as campaigns
-from annotation.corpora.import_file import import_path
 from annotation.models import Campaign, Corpus, QuestionSet
 from demo import loading, series
 from jobs.models import Endpoint, Run
@@ -35,6 +32,7 @@ UNREVIEWED = "Facts to review (demo)"
 """The marked series at the start of the work: without facts, its quiz without evidence."""
 REVIEW = "Demo: review facts"
 SET = "quiz and facts"
+FILE = "series-marked.jsonl"
 SOURCE = "Written for Concord's demo; every turn tells the fake model what it answers"
 BASELINES = ("random", "always_e")
 TRIALS = 3
@@ -66,14 +64,14 @@ def load_readers(*, by: User, endpoint: Endpoint, annotators: Iterable[User], fi
     """Load missing parts of the marked series: facts extracted by a model, their review, and a reader per
     memory. Return the runs; workers finish runs that were not finished in time.
     """
-    unreviewed = _corpus(UNREVIEWED, by, series.unreviewed)
+    unreviewed = loading.corpus_of_lines(UNREVIEWED, series.unreviewed, file=FILE, source=SOURCE, by=by)
     fact_run = generating.start(
         by=by, generation=Generation("dialsim_facts", endpoint), dialogues=Dialogues(unreviewed)
     )
     finish(fact_run)
     if fact_run.state == Run.State.DONE:
         _review(unreviewed, by, annotators)
-    corpus = _corpus(READERS, by, series.marked_lines)
+    corpus = loading.corpus_of_lines(READERS, series.marked_lines, file=FILE, source=SOURCE, by=by)
     question_set = corpus.question_sets.get(name=series.NAME, version=1)
     for key in BASELINES:
         _simulate(question_set, by, None, Order(baseline=key, trials=TRIALS, parameters={}), finish)
@@ -81,25 +79,6 @@ def load_readers(*, by: User, endpoint: Endpoint, annotators: Iterable[User], fi
         _simulate(question_set, by, endpoint, Order(settings=condition, trials=TRIALS), finish)
     runs = Run.objects.filter(simulations__simulation__corpus=corpus).distinct().order_by("pk")
     return [fact_run, *runs]
-
-
-def _corpus(name: str, by: User, lines: Callable[[], str]) -> Corpus:
-    """Return a corpus of the marked series, imported if missing."""
-    if existing := Corpus.objects.filter(name=name).first():
-        return existing
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "series-marked.jsonl"
-        path.write_text(lines(), encoding="utf-8")
-        import_path(
-            path=path,
-            format="jsonl",
-            corpus=name,
-            into=False,
-            by=by,
-            source=SOURCE,
-            licence=loading.LICENCE,
-        )
-    return Corpus.objects.get(name=name)
 
 
 def _review(corpus: Corpus, by: User, annotators: Iterable[User]) -> Campaign:

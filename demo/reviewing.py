@@ -8,15 +8,12 @@ ratings of the drawn replies correct it.
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import User
 
 from annotation.campaigns import campaign_actions as campaigns
-from annotation.corpora.import_file import import_path
 from annotation.models import Campaign, Corpus
 from annotation.work import labels
 from annotation.work.leases import Hold
@@ -34,7 +31,6 @@ from judges.runs.selection import Selection
 
 NAME = "Judged replies (demo)"
 SOURCE = "Put together by rule for Concord's demo; everybody who rates it is simulated"
-LICENCE = "GPL-3.0-or-later"
 CAMPAIGN = "Demo: review what the judge said"
 DIALOGUES = 150
 SEED = 23
@@ -97,7 +93,7 @@ def load(*, by: User, endpoint: Endpoint, visitors: Sequence[User], finish: Call
 
     Workers finish a run that was not finished in time, and the next start continues.
     """
-    corpus = _corpus(by)
+    corpus = loading.corpus_of_lines(NAME, lines, file="judged-replies.jsonl", source=SOURCE, by=by)
     plan = Judge("cpdscore_simple", endpoint=endpoint).plan()
     run = run_actions.start(by=by, plan=plan, selection=Selection(corpus))
     finish(run)
@@ -105,17 +101,6 @@ def load(*, by: User, endpoint: Endpoint, visitors: Sequence[User], finish: Call
     if run.state == Run.State.DONE and not is_reviewed:
         _review(corpus, run.name, by=by, visitors=visitors)
     return run
-
-
-def _corpus(by: User) -> Corpus:
-    """Return the corpus, imported if missing; an existing corpus stays as it is."""
-    if corpus := Corpus.objects.filter(name=NAME).first():
-        return corpus
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "judged-replies.jsonl"
-        path.write_text(lines(), encoding="utf-8")
-        import_path(path=path, format="jsonl", corpus=NAME, into=False, by=by, source=SOURCE, licence=LICENCE)
-    return Corpus.objects.get(name=NAME)
 
 
 def _review(corpus: Corpus, judge: str, *, by: User, visitors: Sequence[User]) -> None:
