@@ -237,9 +237,13 @@ def question_sentence(title: str, row: Recomparison, margin: float) -> str:
         parts = [part for part in _moves(row) if part]
         return f"{title}: moved: {'; '.join(parts)}; {changed}."
     if row.state == STABLE:
-        return f"{title}: stable: {changed}, and every interval is inside the margin of {number(margin, 2)}."
+        change = row.agreement_change.result
+        alone = "" if change.ok else f" The agreement with the reference has no value: {change.reason}."
+        inside = f"every interval is inside the margin of {number(margin, 2)}"
+        return f"{title}: stable: {changed}, and {inside}.{alone}"
     return (
-        f"{title}: cannot say: {changed}, and an interval reaches beyond the margin of {number(margin, 2)}."
+        f"{title}: cannot say: {changed}, and not every interval lies inside the margin of "
+        f"{number(margin, 2)}."
     )
 
 
@@ -283,8 +287,8 @@ def sentence(state: str, questions: Sequence[Mapping[str, Any]], margin: float) 
     if state == STABLE:
         return f"The judge is stable on all {n} questions, within a margin of {number(margin, 2)}."
     return (
-        f"It cannot be said yet: stable on {counts[STABLE]} of {n} questions, and on the others the anchors "
-        f"are too few to show a change of {number(margin, 2)} or to rule one out."
+        f"It cannot be said yet: stable on {counts[STABLE]} of {n} questions; on the others no change is "
+        f"clear, and not every interval lies inside the margin of {number(margin, 2)}."
     )
 
 

@@ -35,11 +35,12 @@ class AnchorSetForm(forms.Form):
     gold = forms.ModelChoiceField(
         Gold.objects.none(),
         required=False,
-        label="Gold",
-        help_text="Items with labels of this gold. Empty: items that people rated.",
+        label="Reference",
+        empty_label="People’s ratings",
+        help_text="Items that people rated, or those with labels of a gold.",
     )
     campaign = forms.ModelChoiceField(
-        Campaign.objects.none(), required=False, label="Campaign", help_text="Empty: people of all campaigns."
+        Campaign.objects.none(), required=False, label="Whose ratings", empty_label="All campaigns"
     )
     size = forms.IntegerField(
         required=False,
@@ -63,6 +64,16 @@ class AnchorSetForm(forms.Form):
         self.fields["campaign"].queryset = corpus.campaigns.all()  # type: ignore[attr-defined]
 
 
+class JudgesField(forms.ModelMultipleChoiceField):
+    """Boxes for judges, by their short names."""
+
+    widget = forms.CheckboxSelectMultiple
+
+    def label_from_instance(self, obj: Any) -> str:
+        """Return the short name of a judge."""
+        return str(obj.title)
+
+
 class ScheduleForm(forms.Form):
     """The schedule of an anchor set."""
 
@@ -73,7 +84,7 @@ class ScheduleForm(forms.Form):
         label="Every so many days",
         help_text="Empty: no schedule.",
     )
-    judges = forms.ModelMultipleChoiceField(Rater.objects.none(), required=False, label="Judges")
+    judges = JudgesField(Rater.objects.none(), required=False, label="Judges")
 
     def __init__(self, *args: Any, judges: list[Rater], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -99,7 +99,8 @@ def compare_runs(
     """Compare two runs on every question; p-values are corrected over all questions and tests.
 
     A question has moved where a corrected p-value is at most 1 - level and its interval excludes 0; it is
-    stable where every interval lies inside -margin to margin; else nothing can be said. Raises ValueError for
+    stable where every interval lies inside -margin to margin (without the agreement with the reference where
+    it has no value); else nothing can be said. Raises ValueError for
     a margin that is not above 0, or for runs of different shapes.
     """
     plan = plan or Plan()
@@ -128,8 +129,7 @@ def _state(row: Recomparison, margin: float, alpha: float) -> State:
         figure.low is not None and figure.high is not None and -margin < figure.low and figure.high < margin
         for figure in needed
     ]
-    has_reference = row.agreement_change.result.ok or not row.changed.value
-    return STABLE if all(inside) and has_reference else CANNOT_SAY
+    return STABLE if all(inside) else CANNOT_SAY
 
 
 def has_moved(test: Tested, alpha: float) -> bool:

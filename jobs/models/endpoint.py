@@ -75,7 +75,7 @@ class ModelPrice(models.Model):
 
     @classmethod
     def best(cls, rows: Iterable[Self], model: str) -> Self | None:
-        """Return the row of a model's name: the exact one, else that with the longest beginning."""
+        """Return the row of a model's name: the exact one, else that with the longest prefix."""
         fitting = [row for row in rows if row.fits(model)]
         return max(fitting, key=lambda row: (len(row.prefix), row.prefix == row.model), default=None)
 

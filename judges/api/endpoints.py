@@ -141,7 +141,7 @@ def test(request: Request, pk: int) -> Endpoint:
 class ModelPriceSerializer(serializers.ModelSerializer[ModelPrice]):
     """Prices in `currency` per million tokens of the model of that name, or with one `*` at the end of all
     models whose names begin so. Endpoints without prices of their own, in the same currency, take those of
-    the exact name, else of the longest beginning."""
+    the exact name, else of the longest prefix."""
 
     changed_by: Any = serializers.SlugRelatedField("username", read_only=True, allow_null=True)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Barrier, Thread
 from typing import Any
 
+import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connection, transaction
@@ -25,6 +26,8 @@ from calibration.errors import DriftRefused
 from calibration.gold.derivation import gold_or_job
 from calibration.models import AnchorItem, AnchorSet, Recheck
 from calibration.ratings.scope import scope_of
+from calibration.statistics import Ratings
+from calibration.statistics.rechecks import RunPair, compare_runs
 from calibration.studies import inputs, study_actions
 from jobs.models import Endpoint, WebhookEvent
 from jobs.webhooks import add
@@ -84,6 +87,9 @@ def test_a_model_that_changed_is_moved_and_one_that_did_not_is_stable(fake: Fake
     same = asked_again(anchors, rater)
     assert same.state == "stable"
     assert overall(same)["changed"]["value"] == 0
+    without = [row for row in same.result["questions"] if not row["question"].endswith("/overall")]
+    assert without
+    assert all(row["state"] == "stable" and "nobody else answered" in row["sentence"] for row in without)
     fake.model = CARELESS
     moved = asked_again(anchors, rater)
     assert moved.state == "moved"
@@ -93,6 +99,16 @@ def test_a_model_that_changed_is_moved_and_one_that_did_not_is_stable(fake: Fake
     assert row["agreement_change"]["p_holm"] <= 0.05
     assert "fell by" in row["sentence"]
     assert "moved on" in moved.result["sentence"]
+
+
+def test_answers_that_nobody_else_gave_are_stable_or_not_by_themselves() -> None:
+    first = np.tile([1.0, 2.0, 3.0, 4.0], 60)[:, None]
+    nobody = Ratings.from_matrix(np.full((240, 1), np.nan), level="ordinal", scale=[1, 2, 3, 4]).take([])
+    few, many = first.copy(), first.copy()
+    few[4] = 2.0
+    many[::16], many[1::16] = 2.0, 1.0
+    states = [compare_runs([RunPair(first, later, nobody)])[0].state for later in (few, many)]
+    assert states == ["stable", "cannot say"]
 
 
 def test_a_recheck_asks_the_model_again_and_nothing_reads_its_labels(fake: FakeLLM) -> None:
