@@ -455,7 +455,7 @@ class GroupName(serializers.SlugRelatedField[PeopleGroup]):
         super().__init__(slug_field="name", queryset=PeopleGroup.objects.all(), **kwargs)
 
 
-class StratumSerializer(serializers.Serializer[Any]):
+class GroupOfStratumSerializer(serializers.Serializer[Any]):
     """A stratum and the group that rates it."""
 
     stratum = serializers.CharField(allow_blank=True, trim_whitespace=False, max_length=1_000)
@@ -475,7 +475,7 @@ class RulesSerializer(serializers.Serializer[Any]):
     by_language = serializers.BooleanField(default=False)
     not_own = api.optional_text(max_length=Campaign.not_own.field.max_length)
     groups_by = api.optional_text(max_length=Campaign.groups_by.field.max_length)
-    strata = StratumSerializer(many=True, required=False)
+    strata = GroupOfStratumSerializer(many=True, required=False)
     required = RequiredSerializer(many=True, required=False)  # type: ignore[assignment]
     unclaimable = serializers.ListField(child=serializers.DictField(), read_only=True)
 

@@ -25,7 +25,7 @@ from annotation.records import Dialogue, Participant, Turn
 
 MARKS = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
 """Marks of writing direction, with which WhatsApp begins names and its own texts."""
-M = f"[{MARKS}]*"
+M = f"[{MARKS}]*+"
 MOST_NAMES = 20
 """Maximum number of speakers that a note lists."""
 
