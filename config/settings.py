@@ -85,7 +85,7 @@ DEBUG = _flag("CONCORD_DEBUG")
 ALLOWED_HOSTS = _names("CONCORD_ALLOWED_HOSTS") or ["localhost", "127.0.0.1", "[::1]"]
 CSRF_TRUSTED_ORIGINS = _names("CONCORD_CSRF_ORIGINS")
 
-_ALL_SUITES = "continuation,group_chat,long_dialogue"
+_ALL_SUITES = "continuation,group_chat,long_dialogue,collecting"
 SUITES = [
     f"suites.{name.strip()}"
     for name in os.environ.get("CONCORD_SUITES", _ALL_SUITES).split(",")

@@ -1,0 +1,1 @@
+"""Collecting: people talk with each other or with systems, answer for an agent, and a release is checked."""

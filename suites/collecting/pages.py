@@ -1,0 +1,5 @@
+"""Pages of collecting."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []
