@@ -25,6 +25,7 @@ from annotation.campaigns import rules as campaign_rules
 from annotation.campaigns import tasks as campaign_tasks
 from annotation.campaigns.bulk_acts import CAMPAIGN_ACTS, ONLY_ARCHIVED, ONLY_CURRENT
 from annotation.campaigns.rules import Rules
+from annotation.corpora import exclusion, splits
 from annotation.errors import CampaignRefused, RoleRefused, SchemeRefused
 from annotation.kinds import COMPARING, OF_RECORDS, TURN
 from annotation.models import CampaignMember, CampaignRole, turn_numbers
@@ -36,6 +37,7 @@ from annotation.pages import scheme_editor
 from annotation.pages.campaign_form import NEW_SCHEME, CampaignForm, new_initial
 from annotation.pages.scheme_editor import Edited, starter
 from annotation.people import accounts
+from annotation.schemes import SCHEMES
 from annotation.text import views
 from annotation.text.display import many
 from annotation.text.views import METADATA
@@ -199,6 +201,8 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
     initial = new_initial(corpus, by)
     if scheme := request.GET.get("scheme", ""):
         initial["scheme"] = scheme
+        if scheme in SCHEMES:
+            initial["raters_per_item"] = max(initial["raters_per_item"], SCHEMES[scheme].raters_per_item)
     form = CampaignForm(request.POST or None, corpus=corpus, initial=initial)
     edited = Edited(starter(initial["name"]))
     if request.method == "POST":
@@ -411,6 +415,9 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
         "verbs": [(text, verb) for text, verb, states in STATE_BUTTONS if campaign_row.state in states],
         "settings": _settings(campaign_row, judges),
         "review": _review(campaign_row),
+        "excluded": exclusion.described(
+            campaign_row.corpus, campaign_row.exclude, training=campaign_row.part == splits.TRAINING
+        ),
         "members": members,
         "groups": PeopleGroup.objects.all(),
         "roles": accounts.campaign_roles_of(campaign_row),
@@ -517,6 +524,7 @@ def _settings(campaign: Campaign, judges: dict[str, str]) -> list[tuple[str, Any
         ("Systems", f"{systems or 'all'}{', and own turns' if campaign.include_self else ''}"),
         ("Turns by", ", ".join(campaign.speakers)),
         ("Part", campaign.part),
+        ("Dialogues left out by", campaign.exclude),
         ("Asked about", _sample_sentence(campaign, judges)),
         ("Order of tasks", order),
         ("Balanced over", campaign.balance_by and f"{campaign.balance_by}, for each annotator"),
