@@ -2,4 +2,6 @@
 
 from django.urls import URLPattern
 
-urlpatterns: list[URLPattern] = []
+from suites.collecting import release_api
+
+urlpatterns: list[URLPattern] = [*release_api.urlpatterns]

@@ -1,3 +1,21 @@
 """Entries of collecting in the core's tables."""
 
-ENTRIES: dict[str, list[str]] = {"schemes": ["suites.collecting.schemes:SCHEMES"]}
+from collections.abc import Mapping
+from typing import Any
+
+from django.urls import reverse
+
+from config.links import Link
+
+ENTRIES: dict[str, list[str]] = {
+    "schemes": ["suites.collecting.schemes:SCHEMES"],
+    "screen_notes": ["suites.collecting.release:SCREEN_NOTES"],
+    "links": ["suites.collecting.plugin:LINKS"],
+}
+
+
+def _release(context: Mapping[str, Any]) -> str:
+    return reverse("release-check", args=[context["corpus"].name])
+
+
+LINKS = {"settings": [Link("Release check", _release)]}
