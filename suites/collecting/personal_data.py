@@ -103,11 +103,11 @@ def _emails(text: str) -> Iterator[tuple[int, int]]:
 # Web addresses.
 
 SCHEME = re.compile(
-    r"(?:https?|ftp)://[^\s<>\"'“”]{2,2000}|(?<![\w.@-])www\.[^\s<>\"'“”]{3,2000}", re.IGNORECASE
+    r"(?:https?|ftp)://[^\s<>\"'“”]{2,2000}|(?<![A-Za-z0-9_.@-])www\.[^\s<>\"'“”]{3,2000}", re.IGNORECASE
 )
 BARE = re.compile(
-    r"(?<![\w.@-])[A-Za-z0-9][A-Za-z0-9\-]{0,62}(?:\.[A-Za-z0-9][A-Za-z0-9\-]{0,62}){0,4}"
-    r"\.(?:com|org|net|edu|gov|info|io)(?![\w-])(?:/[^\s<>\"'“”]{0,2000})?"
+    r"(?<![A-Za-z0-9_.@-])[A-Za-z0-9][A-Za-z0-9\-]{0,62}(?:\.[A-Za-z0-9][A-Za-z0-9\-]{0,62}){0,4}"
+    r"\.(?:com|org|net|edu|gov|info|io)(?![A-Za-z0-9_-])(?:/[^\s<>\"'“”]{0,2000})?"
 )
 TRAILING = ".,;:!?)]}…"
 
@@ -123,7 +123,7 @@ def _urls(text: str) -> Iterator[tuple[int, int]]:
 
 # Phone numbers: a run of digits and separators, and then what the run looks like.
 
-RUN = re.compile(r"(?<![\w.,/:#-])[+(]{0,2}\d(?:[ .()/-]{0,2}\d){6,18}(?![\w%°€$£])")
+RUN = re.compile(r"(?<![A-Za-z0-9_.,/:#-])[+(]{0,2}\d(?:[ .()/-]{0,2}\d){6,18}(?![A-Za-z0-9_%°€$£])")
 GROUPS = re.compile(r"\d+")
 NORTH_AMERICAN = re.compile(r"(?:\+?1[ .-]?)?(?:\([2-9]\d\d\) ?|[2-9]\d\d[.-])\d{3}[ .-]\d{4}")
 AREA_CODE = re.compile(r"\(\d{2,5}\)[ -]?\d{2,5}(?:[ -]?\d{2,5}){1,3}")

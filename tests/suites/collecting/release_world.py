@@ -46,7 +46,7 @@ def corpus_to_release(name: str = "chats", dialogues: int = 5) -> Corpus:
 
 
 def world(name: str = "chats", **fields: Any) -> World:
-    """Have the dialogues' own turns reviewed: d2 meets one objection of four, d3 has three reviews, d4 none."""
+    """Have the own turns reviewed: d2 meets one objection of four, d3 has three reviews, d4 has none."""
     corpus, researcher = corpus_to_release(name), factories.user(f"rei of {name}", researcher=True)
     reviewers = [factories.user(f"{person} of {name}") for person in ("ann", "ben", "cid", "dan")]
     campaign = factories.campaign(
