@@ -36,6 +36,9 @@ MAKE_ITEMS: Table[Callable[[Corpus], int]] = Table("make_items")
 """By key of a scheme with continuations of its own: create missing continuations, return their number."""
 
 
+RATERS_PER_ITEM: Table[int] = Table("raters_per_item")
+"""By key of a scheme: raters per item of a campaign that names no number."""
+
 SCREEN_NOTES: Table[Callable[[Screen], Sequence[NamedText]]] = Table("screen_notes")
 """By key of a scheme: named texts beside its tasks, from what a screen shows and nothing else."""
 

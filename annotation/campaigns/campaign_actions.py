@@ -19,7 +19,7 @@ from annotation.campaigns.settings import check_blind
 from annotation.corpora import exclusion, queries
 from annotation.corpora.splits import TRAINING
 from annotation.errors import CampaignRefused
-from annotation.hooks import MAKE_ITEMS
+from annotation.hooks import MAKE_ITEMS, RATERS_PER_ITEM
 from annotation.models import (
     Assignment,
     CampaignMember,
@@ -74,8 +74,8 @@ def create(
     if make := MAKE_ITEMS.get(version.scheme.key):
         make(corpus)
     check_blind(corpus, "guidelines", "The guidelines name", guidelines or "")
-    if version.scheme.key in SCHEMES:
-        options = {"raters_per_item": SCHEMES[version.scheme.key].raters_per_item} | options
+    if raters := RATERS_PER_ITEM.get(version.scheme.key):
+        options = {"raters_per_item": raters} | options
     campaign = Campaign(
         name=settings.checked_name(name, corpus),
         corpus=corpus,

@@ -27,6 +27,7 @@ from annotation.campaigns.bulk_acts import CAMPAIGN_ACTS, ONLY_ARCHIVED, ONLY_CU
 from annotation.campaigns.rules import Rules
 from annotation.corpora import exclusion, splits
 from annotation.errors import CampaignRefused, RoleRefused, SchemeRefused
+from annotation.hooks import RATERS_PER_ITEM
 from annotation.kinds import COMPARING, OF_RECORDS, TURN
 from annotation.models import CampaignMember, CampaignRole, turn_numbers
 from annotation.models.campaigns import NAME_LIMIT, Campaign
@@ -37,7 +38,6 @@ from annotation.pages import scheme_editor
 from annotation.pages.campaign_form import NEW_SCHEME, CampaignForm, new_initial
 from annotation.pages.scheme_editor import Edited, starter
 from annotation.people import accounts
-from annotation.schemes import SCHEMES
 from annotation.text import views
 from annotation.text.display import many
 from annotation.text.views import METADATA
@@ -201,8 +201,7 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
     initial = new_initial(corpus, by)
     if scheme := request.GET.get("scheme", ""):
         initial["scheme"] = scheme
-        if scheme in SCHEMES:
-            initial["raters_per_item"] = max(initial["raters_per_item"], SCHEMES[scheme].raters_per_item)
+        initial["raters_per_item"] = RATERS_PER_ITEM.get(scheme, initial["raters_per_item"])
     form = CampaignForm(request.POST or None, corpus=corpus, initial=initial)
     edited = Edited(starter(initial["name"]))
     if request.method == "POST":

@@ -302,7 +302,6 @@ class SchemeDefinition:
     With `about_open`, the information about speakers and dialogue is unfolded beside the first task.
     With `one_conversation`, its questions are about consecutive turns: static continuations, whose
     turns each answer another point of the history, are rated by nobody, neither people nor judges.
-    `raters_per_item` is that of a campaign that names no number.
     """
 
     key: str
@@ -316,7 +315,6 @@ class SchemeDefinition:
     source: str = ""
     about_open: bool = False
     one_conversation: bool = False
-    raters_per_item: int = 2
 
     def question(self, key: str) -> QuestionDefinition:
         """Return a question by its key; raise KeyError where there is none."""
@@ -354,7 +352,6 @@ class SchemeDefinition:
         content = asdict(self)
         del content["about_open"]  # the same content is shown, folded or not
         del content["one_conversation"]  # the same questions are asked, of fewer items
-        del content["raters_per_item"]  # the same questions are asked, by more people
         for question in content["questions"]:
             question["anchors"] = {str(value): text for value, text in question["anchors"].items()}
             _drop_bounds(question)

@@ -9,6 +9,7 @@ from config.links import Link
 
 ENTRIES: dict[str, list[str]] = {
     "schemes": ["suites.collecting.schemes:SCHEMES"],
+    "raters_per_item": ["suites.collecting.schemes:RATERS_PER_ITEM"],
     "screen_notes": ["suites.collecting.release:SCREEN_NOTES"],
     "links": ["suites.collecting.plugin:LINKS"],
 }

@@ -57,7 +57,7 @@ ETHICS = SchemeDefinition(
     guidelines=RELEASE_GUIDELINES,
     source="Concord, for the release check of ComperDial",
     about_open=True,
-    raters_per_item=REVIEWERS,
 )
 
+RATERS_PER_ITEM = {ETHICS.key: REVIEWERS}
 SCHEMES: dict[str, SchemeDefinition] = {scheme.key: scheme for scheme in (ETHICS,)}
