@@ -271,7 +271,7 @@ def left_out(corpus: Corpus, text: str, *, training: bool = False) -> LeftOutDia
 def described(corpus: Corpus, text: str, *, training: bool = False) -> dict[str, Any] | None:
     """Return what an exclusion leaves out as of now, as plain data; None without an exclusion."""
     result = left_out(corpus, text, training=training)
-    return result and result.as_json()
+    return result.as_json() if result else None
 
 
 def excluded_ids(corpus: Corpus, text: str) -> list[int]:

@@ -132,7 +132,8 @@ class Order:
     @property
     def excluded(self) -> dict[str, Any] | None:
         """What people's answers leave out of it, as plain data; None where nothing is to be left out."""
-        return self.export_part.left_out and self.export_part.left_out.as_json()
+        left_out = self.export_part.left_out
+        return left_out.as_json() if left_out else None
 
     @property
     def scope(self) -> Scope:
@@ -207,7 +208,7 @@ class Order:
         questions = tuple(self.choice.get("questions", ()))
         rows = PACKAGES[self.what].write(Contents(self.scope, self.export_part, questions), bundle)
         campaign = self.campaign.name if self.campaign else None
-        facts = {"package": self.what, "corpus": self.corpus.name, "campaign": campaign}
+        facts: dict[str, Any] = {"package": self.what, "corpus": self.corpus.name, "campaign": campaign}
         facts |= {"part": self.export_part.part or "all", "rows": rows}
         bundle.finish(facts | ({"excluded": self.excluded} if self.excluded else {}))
         return rows

@@ -59,7 +59,7 @@ class Selection:
 
     def as_json(self) -> dict[str, Any]:
         """Return the selection as plain data."""
-        payload = {
+        payload: dict[str, Any] = {
             "corpus": self.corpus.pk,
             "campaign": self.campaign.pk if self.campaign else None,
             "systems": sorted(self.systems),

@@ -145,11 +145,10 @@ def _reasons(corpus: Corpus, dialogues: Sequence[int]) -> Mapping[int, list[tupl
 
 def _flags(dialogues: Sequence[int]) -> Mapping[int, list[TurnFlag]]:
     turns: dict[int, list[tuple[int, str, int, str]]] = defaultdict(list)
-    rows = Turn.objects.filter(continuation__dialogue__in=dialogues).order_by("continuation_id", "position")
-    for dialogue, *turn in rows.values_list(
-        "continuation__dialogue", "pk", "continuation__key", "position", "text"
-    ):
-        turns[dialogue].append(tuple(turn))
+    rows: Any = Turn.objects.filter(continuation__dialogue__in=dialogues)
+    columns = ("continuation__dialogue", "pk", "continuation__key", "position", "text")
+    for dialogue, *turn in rows.order_by("continuation_id", "position").values_list(*columns):
+        turns[dialogue].append((turn[0], turn[1], turn[2], turn[3]))
     casts = dict(Dialogue.objects.filter(pk__in=dialogues).values_list("pk", "participants"))
     flags: dict[int, list[tuple[int, str, int, Flag]]] = {}
     for dialogue, own in turns.items():

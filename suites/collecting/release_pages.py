@@ -37,9 +37,9 @@ def release_check(request: HttpRequest, name: str) -> HttpResponse:
         "states": [(key, f"{release.TITLES[key]} ({n:,})") for key, n in counts.items() if n],
         "state": state,
         "page": page,
-        "rows": release.checked_dialogues(corpus, page.object_list),
-        "new": f"{reverse('new-campaign')}?{urlencode({'corpus': corpus.pk, 'scheme': ETHICS.key})}",
-        "exports": f"{reverse('exports')}?{urlencode({'corpus': corpus.pk, 'exclude': exclude})}",
+        "rows": release.checked_dialogues(corpus, list(page.object_list)),
+        "new": f"{reverse('new-campaign')}?corpus={corpus.pk}&{urlencode({'scheme': ETHICS.key})}",
+        "exports": f"{reverse('exports')}?corpus={corpus.pk}&{urlencode({'exclude': exclude})}",
         "exclude": exclude,
         "reviewers": REVIEWERS,
     }

@@ -30,10 +30,21 @@ class World:
     def review(self, person: User, *, objection: int = 0, reason: str = "") -> None:
         """Answer a person's next task."""
         _seat, hold = labelling.start(by=person, campaign=self.campaign.pk)
+        assert hold is not None
         (item,) = screens.load(hold.task, assignment=hold.assignment).items
         answers: dict[str, Any] = {"objection": objection} | ({"reason": reason} if objection else {})
-        place = {"campaign": self.campaign.pk, "assignment": hold.assignment}
-        labelling.submit(by=person, **place, answers={str(item): answers})
+        labelling.submit(
+            by=person,
+            campaign=self.campaign.pk,
+            assignment=hold.assignment,
+            answers={str(item): answers},
+        )
+
+    def screen(self, person: User) -> screens.Screen:
+        """Return a person's next task as its reviewers see it."""
+        _seat, hold = labelling.start(by=person, campaign=self.campaign.pk)
+        assert hold is not None
+        return screens.with_notes(screens.load(hold.task, assignment=hold.assignment), "ethics")
 
 
 def corpus_to_release(name: str = "chats", dialogues: int = 5) -> Corpus:

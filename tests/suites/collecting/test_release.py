@@ -14,6 +14,7 @@ from django.test import Client
 
 from annotation.campaigns import campaign_actions
 from annotation.corpora import exclusion, splits
+from annotation.corpora.exclusion import LeftOutDialogues
 from annotation.errors import CampaignRefused, ExclusionRefused
 from annotation.models import Campaign, Item, Label, Rater, Task
 from calibration.comparisons import count_inputs
@@ -42,9 +43,14 @@ def checked() -> World:
     return world()
 
 
-def test_one_objection_of_four_and_a_missing_review_leave_a_dialogue_out(checked: World) -> None:
+def left_out_of(checked: World) -> LeftOutDialogues:
     result = exclusion.left_out(checked.corpus, EXCLUDE)
     assert result is not None
+    return result
+
+
+def test_one_objection_of_four_and_a_missing_review_leave_a_dialogue_out(checked: World) -> None:
+    result = left_out_of(checked)
     rows = {row.dialogue: (row.state, row.objections, row.reviews, row.needed) for row in result.rows}
     assert rows == {
         "d0": ("passed", 0, 4, 4),
@@ -245,14 +251,14 @@ def test_a_data_set_of_the_corpus_has_what_passed(checked: World) -> None:
 def test_a_transcript_of_a_dialogue_left_out_is_refused(checked: World) -> None:
     rate(checked)
     pk = checked.corpus.dialogues.get(key="d2").continuations.get(key="x").pk
-    query = {"corpus": checked.corpus.pk, "continuation": pk, "exclude": EXCLUDE}
+    query: Any = {"corpus": checked.corpus.pk, "continuation": pk, "exclude": EXCLUDE}
     answer = signed_in(checked).get("/api/v1/exports/transcripts.csv", query)
     assert answer.status_code == 400
     assert "d2 is left out by objection>=1" in answer.json()["detail"]
 
 
 def test_an_export_by_an_unreadable_answer_is_refused(checked: World) -> None:
-    query = {"corpus": checked.corpus.pk, "exclude": "objection ~ 1"}
+    query: Any = {"corpus": checked.corpus.pk, "exclude": "objection ~ 1"}
     answer = signed_in(checked).get("/api/v1/exports/labels.csv", query)
     assert answer.status_code == 400
     assert "is not an exclusion" in str(answer.json())
@@ -272,11 +278,10 @@ def test_the_unopened_test_part_is_left_out_and_not_shown(checked: World) -> Non
     split = splits.lock_of(checked.corpus)
     assert split is not None
     hidden = splits.clusters(split=split, part="test")
-    result = exclusion.left_out(checked.corpus, EXCLUDE)
-    assert result is not None
+    result = left_out_of(checked)
     facts = result.as_json()
     assert facts["hidden"] == len(hidden)
     assert not hidden & {row["dialogue"] for row in facts["left_out"]}
     assert len(result.ids) == len(LEFT_OUT)
     splits.open_test(split=split, by=None, purpose="release")
-    assert exclusion.described(checked.corpus, EXCLUDE)["left_out"][0]["dialogue"] == "d2"
+    assert [row.dialogue for row in left_out_of(checked).visible] == LEFT_OUT

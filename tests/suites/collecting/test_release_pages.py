@@ -155,7 +155,8 @@ def test_a_campaign_page_and_a_report_page_list_what_is_left_out(checked: World)
     facts = client.get(f"/api/v1/campaigns/{campaign.pk}/").json()
     assert facts["exclude"] == EXCLUDE
     assert [row["dialogue"] for row in facts["excluded"]["left_out"]] == ["d2", "d3", "d4"]
-    exports = client.get(reverse("exports"), {"corpus": checked.corpus.pk, "exclude": EXCLUDE})
+    query: Any = {"corpus": checked.corpus.pk, "exclude": EXCLUDE}
+    exports = client.get(reverse("exports"), query)
     assert "3 of 4 have answered" in exports.content.decode()
 
 
@@ -188,11 +189,6 @@ def test_a_new_release_check_begins_with_four_reviewers_an_item(checked: World) 
 # What a reviewer sees of the scan.
 
 
-def first_screen(client: Client, built: World, reviewer: int) -> Any:
-    labelling.start(by=built.reviewers[reviewer], campaign=built.campaign.pk)
-    return client.get(f"/api/v1/work/{built.campaign.pk}/").json()["task"]
-
-
 def fresh_check() -> World:
     """A corpus whose check has not begun, with personal data in d0."""
     corpus, researcher, reviewer = corpus_to_release("new"), factories.user(researcher=True), factories.user()
@@ -205,8 +201,7 @@ def fresh_check() -> World:
 
 def test_reviewers_see_the_flags_of_the_turns_on_their_screen() -> None:
     built = fresh_check()
-    _seat, hold = labelling.start(by=built.reviewers[0], campaign=built.campaign.pk)
-    screen = screens.with_notes(screens.load(hold.task, assignment=hold.assignment), "ethics")
+    screen = built.screen(built.reviewers[0])
     ((_, text),) = [row for row in screen.metadata if row[0] == "possible personal data"]
     assert text.splitlines() == [
         "turn 1: e-mail address “ana@example.org”",
@@ -221,14 +216,14 @@ def test_reviewers_see_the_flags_of_the_turns_on_their_screen() -> None:
 def test_a_flag_repeats_only_what_the_screen_shows_with_names_of_systems_hidden() -> None:
     built = fresh_check()
     tell("new", "I talked with Secret-Model yesterday and with secret-model@example.org as well.")
-    _seat, hold = labelling.start(by=built.reviewers[0], campaign=built.campaign.pk)
-    screen = screens.with_notes(screens.load(hold.task, assignment=hold.assignment), "ethics")
+    screen = built.screen(built.reviewers[0])
     assert "secret-model" not in str(screen).casefold()
 
 
 def test_other_schemes_and_people_without_flags_see_no_notes(checked: World) -> None:
     campaign = factories.campaign(checked.corpus, "comperdial_dialogue", annotators=[checked.reviewers[0]])
     _seat, hold = labelling.start(by=checked.reviewers[0], campaign=campaign.pk)
+    assert hold is not None
     screen = screens.load(hold.task, assignment=hold.assignment)
     assert screens.with_notes(screen, "comperdial_dialogue") == screen
     assert screens.with_notes(screen, "ethics").metadata != screen.metadata
