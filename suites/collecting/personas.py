@@ -16,6 +16,7 @@ from annotation.text.views import one_line
 from annotation.text.words import fold
 from suites.collecting.inventories import SLOTS, Head, Inventory
 from suites.collecting.persona_text import Flag, contradictions, filter_gendered
+from suites.reviews import Review
 
 PLACEHOLDER = "<n>"
 SMALL_NUMBERS = (2, 3, 4)
@@ -153,15 +154,6 @@ REVIEWERS = 2
 
 Decision = Literal["accepted", "corrected", "rejected", "undecided"]
 DECISIONS: tuple[Decision, ...] = ("accepted", "corrected", "rejected", "undecided")
-
-
-@dataclass(frozen=True, slots=True)
-class Review:
-    """One person's answers to the scheme `persona_review`, by question."""
-
-    rater: str
-    answers: Mapping[str, Any]
-    adjudicated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
