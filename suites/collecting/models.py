@@ -67,7 +67,7 @@ class PersonaSet(models.Model):
     """
 
     name = models.CharField(max_length=LONGEST_NAME, unique=True)
-    inventory = models.ForeignKey(Inventory, on_delete=models.CASCADE, related_name="sets")
+    inventory = models.ForeignKey(Inventory, on_delete=models.PROTECT, related_name="sets")
     inventory_sha256 = models.CharField(max_length=64)
     seed = models.BigIntegerField()
     corpus = models.OneToOneField("annotation.Corpus", on_delete=models.CASCADE, related_name="persona_set")

@@ -296,6 +296,13 @@ def other_ages(sentences: Sequence[str], age: int) -> Iterator[Flag]:
             yield Flag("other_age", (place,), f"{wrong[0]} is not the age of {age}: “{sentence}”")
 
 
+def stated_age(sentences: Sequence[str]) -> int | None:
+    """Return the first age that sentences state of the person, None without one."""
+    matches = (match for sentence in sentences for match in _AGE.finditer(sentence))
+    match = next(matches, None)
+    return None if match is None else number_of(match[1] or match[2])
+
+
 def _quoted(sentences: Sequence[str], places: Iterable[int]) -> str:
     return ", ".join(f"“{sentences[place]}”" for place in sorted(set(places)))
 

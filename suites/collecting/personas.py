@@ -21,7 +21,8 @@ from suites.reviews import Review
 PLACEHOLDER = "<n>"
 SMALL_NUMBERS = (2, 3, 4)
 """Numbers that stand for `<n>` in a family sentence."""
-HEADS_OF_PERSONA = 2
+MOST_SENTENCES, LONGEST_SENTENCE = 50, 500
+"""Maximum number of a persona's sentences, and of the characters of one."""
 
 
 class NoPersona(ValueError):
@@ -200,7 +201,10 @@ def outcome(reviews: Sequence[Review]) -> Outcome:
         return Outcome("undecided", reason="the reviewers corrected it in different ways")
     if not corrected:
         return Outcome("rejected", reason="it contradicts itself, and nobody corrected it")
-    return Outcome("corrected", sentences=sentences_of(next(iter(corrected.values()))))
+    sentences = sentences_of(next(iter(corrected.values())))
+    if len(sentences) > MOST_SENTENCES or max(map(len, sentences)) > LONGEST_SENTENCE:
+        return Outcome("undecided", reason="the corrected text is too long")
+    return Outcome("corrected", sentences=sentences)
 
 
 def _negative(reviews: Sequence[Review]) -> Outcome:

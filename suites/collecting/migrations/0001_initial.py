@@ -56,7 +56,7 @@ class Migration(migrations.Migration):
                 ('corpus', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='persona_set', to='annotation.corpus')),
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('dialogues', models.ManyToManyField(related_name='+', to='annotation.corpus')),
-                ('inventory', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='sets', to='collecting.inventory')),
+                ('inventory', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='sets', to='collecting.inventory')),
             ],
             options={
                 'ordering': ['-id'],
