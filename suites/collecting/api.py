@@ -2,4 +2,6 @@
 
 from django.urls import URLPattern
 
-urlpatterns: list[URLPattern] = []
+from suites.collecting import persona_api
+
+urlpatterns: list[URLPattern] = [*persona_api.urlpatterns]

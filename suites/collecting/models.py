@@ -58,6 +58,11 @@ class PersonaHead(models.Model):
     def __str__(self) -> str:
         return self.text
 
+    @property
+    def ages(self) -> str:
+        """Its ages, for people."""
+        return f"{self.start_age}–{self.end_age}"
+
 
 class PersonaSet(models.Model):
     """Personas drawn from an inventory by a seed.

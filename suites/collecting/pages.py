@@ -2,4 +2,6 @@
 
 from django.urls import URLPattern
 
-urlpatterns: list[URLPattern] = []
+from suites.collecting import persona_pages
+
+urlpatterns: list[URLPattern] = [*persona_pages.urlpatterns]
