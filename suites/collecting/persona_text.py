@@ -127,9 +127,10 @@ def filter_gendered(text: str) -> Filtered:
         article, space, gendered = match.groups()
         word = REPLACEMENTS[gendered.lower()]
         replaced.append((gendered, word))
-        if not article:
-            return word[0].upper() + word[1:] if gendered[0].isupper() else word
         vowel = word[0] in "aeiou" or word in _SILENT_H
+        word = word[0].upper() + word[1:] if gendered[0].isupper() else word
+        if not article:
+            return word
         new_article = "an" if vowel else "a"
         return (new_article.capitalize() if article[0].isupper() else new_article) + space + word
 
