@@ -88,6 +88,11 @@ class PersonaSet(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def dialogue_names(self) -> list[str]:
+        """Names of the corpora of dialogues between its personas."""
+        return sorted(corpus.name for corpus in self.dialogues.all())
+
 
 class Persona(models.Model):
     """A persona of a set, `number` counting from 1.

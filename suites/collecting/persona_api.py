@@ -252,7 +252,7 @@ class PersonaSetSerializer(Plain):
     inventory_sha256 = serializers.CharField()
     seed = serializers.IntegerField()
     corpus = serializers.CharField(source="corpus.name")
-    dialogues = serializers.SlugRelatedField(many=True, read_only=True, slug_field="name")  # type: ignore[var-annotated]
+    dialogues = serializers.ListField(child=serializers.CharField(), source="dialogue_names")
     created_at = serializers.DateTimeField()
 
 
