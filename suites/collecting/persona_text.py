@@ -106,6 +106,8 @@ REPLACEMENTS = dict(_replacements())
 _PATTERN = re.compile(
     rf"\b(?:(an?)(\s+))?({'|'.join(sorted(map(re.escape, REPLACEMENTS), key=len, reverse=True))})\b", re.I
 )
+_FIRST_WORDS = frozenset(re.split("[ -]", phrase)[0] for phrase in REPLACEMENTS)
+_WORD = re.compile(r"\w+")
 _KEPT_PATTERN = re.compile(rf"\b(?:{'|'.join(KEPT)})\b", re.I)
 _SILENT_H = ("heir",)
 
@@ -134,7 +136,8 @@ def filter_gendered(text: str) -> Filtered:
         new_article = "an" if vowel else "a"
         return (new_article.capitalize() if article[0].isupper() else new_article) + space + word
 
-    filtered = _PATTERN.sub(replace, text)
+    has_candidate = not _FIRST_WORDS.isdisjoint(_WORD.findall(text.lower()))
+    filtered = _PATTERN.sub(replace, text) if has_candidate else text
     return Filtered(filtered, tuple(replaced), tuple(_KEPT_PATTERN.findall(filtered)))
 
 
