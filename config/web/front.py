@@ -21,8 +21,9 @@ from django.urls import get_resolver
 
 from config.trouble import Answer, short, wants_json
 from config.web import limits
-from config.web.limits import Body, Gone, Receive, Refused, linger
-from config.web.protocol import most_downloads
+from config.web.events import Streams
+from config.web.limits import Body, Gone, Receive, Refused, linger, wait_for_leaving
+from config.web.protocol import STREAM, most_downloads
 
 # Runs Django, a WSGI application, in threads: environment, responses, and scheduling.
 
@@ -105,11 +106,15 @@ class Blocks:
 
 @dataclass
 class Answered:
-    """Start of a response, the first part of its body, and the rest; None if there is no more."""
+    """Start of a response, the first part of its body, and the rest; None if there is no more.
+
+    `topic`: that of a stream of events, which has no body of its own; '' for other responses.
+    """
 
     start: dict[str, Any]
     body: bytes
     rest: Blocks | None
+    topic: str = ""
 
 
 class Places:
@@ -178,7 +183,8 @@ def call(application: Application, environ: Environ) -> Answered:
         pairs = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
         start.update(type="http.response.start", status=int(status[:3]), headers=pairs)
 
-    blocks = Blocks(application(environ, start_response))
+    response = application(environ, start_response)
+    blocks = Blocks(response)
     is_longer = False
     try:
         body = blocks.take()
@@ -186,7 +192,7 @@ def call(application: Application, environ: Environ) -> Answered:
     finally:
         if not is_longer:
             blocks.close()
-    return Answered(start, body, blocks if is_longer else None)
+    return Answered(start, body, blocks if is_longer else None, getattr(response, "topic", ""))
 
 
 # Long responses: the event loop waits for the client, a thread only reads the next part.
@@ -238,7 +244,7 @@ class Downloads:
         never looks complete.
         """
         loop = asyncio.get_running_loop()
-        disconnect = asyncio.create_task(_wait_for_leaving(receive))
+        disconnect = asyncio.create_task(wait_for_leaving(receive))
         began, sent, part = loop.time(), 0, answered.body
         try:
             await send(answered.start)
@@ -274,11 +280,6 @@ def until_gone(send: Send) -> Send:
     return send_or_leave
 
 
-async def _wait_for_leaving(receive: Receive) -> None:
-    while (await receive())["type"] == "http.request":
-        pass
-
-
 HEALTH = Answer(200, [("Content-Type", "application/json"), ("Content-Length", "16")], b'{"status": "ok"}')
 Scope = MutableMapping[str, Any]
 logger = logging.getLogger(__name__)
@@ -295,6 +296,7 @@ class Front:
         self.threads = threads
         self._places: Places | None = None
         self._downloads: Downloads | None = None
+        self._streams = Streams()
 
     @classmethod
     def of_django(cls) -> Front:
@@ -330,6 +332,10 @@ class Front:
             if is_file:
                 counted.enter_context(self._downloads.of(client))
             answered: Answered = await self._places.run(call, self.application, environ, is_file=is_file)
+            if answered.topic:
+                scope[STREAM] = True
+                await self._streams.send(answered.start, answered.topic, body.receive, send)
+                return
             if answered.rest is None:
                 await send(answered.start)
                 await send({"type": "http.response.body", "body": answered.body, "more_body": False})

@@ -92,6 +92,12 @@ class Body:
         self.file.close()
 
 
+async def wait_for_leaving(receive: Receive) -> None:
+    """Return once the client has closed the connection of a request whose body was read."""
+    while (await receive())["type"] == "http.request":
+        pass
+
+
 async def linger(receive: Receive) -> None:
     """Read and discard the rest of a refused request, briefly: a reset would destroy the response."""
     try:

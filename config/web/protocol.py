@@ -47,6 +47,8 @@ FULL = (
     f"HTTP/1.1 503 Service Unavailable\r\nRetry-After: {RETRY_SECONDS}\r\nContent-Length: 0\r\n"
     "Cache-Control: no-store\r\nConnection: close\r\n\r\n"
 ).encode()
+STREAM = "concord.stream"
+"""Key of a request's scope while it is answered by a stream of events, which ends only when it is closed."""
 logger = logging.getLogger(__name__)
 
 
@@ -97,6 +99,13 @@ class LimitedHeaders(HttpToolsProtocol):
         """Stop the timer: from here on the front watches the body."""
         self._stop_clock()
         super().on_headers_complete()
+
+    def shutdown(self) -> None:
+        """Let the response in progress end, but not a stream of events: its client connects again."""
+        super().shutdown()
+        cycle: Any = self.cycle
+        if cycle is not None and not cycle.response_complete and cycle.scope.get(STREAM):
+            self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop the timer."""
