@@ -97,9 +97,9 @@ class PersonaSet(models.Model):
 class Persona(models.Model):
     """A persona of a set, `number` counting from 1.
 
-    `drawn` are the sentences as drawn and filtered, `sentences` the current ones. `gender` conditions the
+    `original` are the sentences as drawn and filtered, `sentences` the current ones. `gender` conditions the
     name; it is on no page, in no API response and in no corpus. `replaced` lists gendered words with their
-    alternatives, `remaining` those without one, `flags` possible contradictions of the drawn sentences as
+    alternatives, `remaining` those without one, `flags` possible contradictions of the original sentences as
     {"rule", "sentences", "message"}. `reason` says why it was rejected.
     """
 
@@ -116,7 +116,7 @@ class Persona(models.Model):
     name = models.CharField(max_length=300)
     age = models.PositiveSmallIntegerField()
     gender = models.CharField(max_length=30)
-    drawn = models.JSONField()
+    original = models.JSONField()
     sentences = models.JSONField()
     replaced = models.JSONField(default=list)
     remaining = models.JSONField(default=list)

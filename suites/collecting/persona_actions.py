@@ -75,7 +75,7 @@ def draw_set(*, by: User | None, inventory: models.Inventory, name: str, count: 
             name=persona.name,
             age=persona.age,
             gender=persona.gender,
-            drawn=list(persona.sentences),
+            original=list(persona.sentences),
             sentences=list(persona.sentences),
             replaced=[list(pair) for pair in persona.replaced],
             remaining=list(persona.remaining),
@@ -130,7 +130,7 @@ def _review_line(persona: Persona) -> dict[str, Any]:
     return {
         "id": persona.key,
         "language": "en",
-        "participants": [{"id": "persona", "name": persona.name, "profile": persona.drawn}],
+        "participants": [{"id": "persona", "name": persona.name, "profile": persona.original}],
         "metadata": metadata,
         "turns": [],
     }
@@ -259,7 +259,7 @@ def decide(
     if status == Status.CORRECTED:
         _set_sentences(persona, sentences or ())
     elif status == Status.ACCEPTED:
-        _set_sentences(persona, persona.drawn)
+        _set_sentences(persona, persona.original)
     before, persona.status = persona.status, status
     persona.reason = "decided by a researcher"
     persona.save()
@@ -323,16 +323,16 @@ def make_dialogues(
             f"{len(usable)} personas are accepted, and {participants} take part in a dialogue: review and "
             "accept more."
         )
-    made = group(sorted(usable), participants, uses, seed)
+    groups = group(sorted(usable), participants, uses, seed)
     lines = [
         _dialogue_line(number, [usable[member] for member in members])
-        for number, members in enumerate(made.groups, start=1)
+        for number, members in enumerate(groups.groups, start=1)
     ]
     corpus = _import(by, name, lines, f"of {persona_set.name}, grouped with seed {seed}")
     persona_set.dialogues.add(corpus)
     detail = {"participants": participants, "uses": uses, "seed": seed, "dialogues": len(lines)}
     _log(by, "make dialogues", persona_set, corpus=corpus.name, **detail)
-    return MadeDialogues(corpus, len(lines), made.rest)
+    return MadeDialogues(corpus, len(lines), groups.rest)
 
 
 def _dialogue_line(number: int, personas: Sequence[Persona]) -> dict[str, Any]:

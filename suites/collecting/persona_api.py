@@ -19,7 +19,6 @@ from suites.collecting.inventories import (
     LONGEST_GENDER,
     LONGEST_TEXT,
     MOST_BYTES,
-    MOST_HEADS,
     MOST_TEXTS,
     OLDEST,
     SLOTS,
@@ -103,7 +102,7 @@ class PersonaTextsSerializer(Plain):
 class PersonaMaterialSerializer(PersonaTextsSerializer):
     """An inventory's content."""
 
-    heads = PersonaHeadSerializer(many=True, allow_empty=False, max_length=MOST_HEADS)
+    heads = PersonaHeadSerializer(many=True, allow_empty=False)
 
 
 class NewInventorySerializer(Plain):
@@ -272,7 +271,7 @@ class PersonaSerializer(Plain):
     age = serializers.IntegerField()
     first_head = serializers.IntegerField(source="first.number", allow_null=True, default=None)
     second_head = serializers.IntegerField(source="second.number", allow_null=True, default=None)
-    drawn = serializers.ListField(child=serializers.CharField())
+    original = serializers.ListField(child=serializers.CharField())
     sentences = serializers.ListField(child=serializers.CharField())
     replaced = serializers.ListField(child=serializers.ListField(child=serializers.CharField()))
     remaining = serializers.ListField(child=serializers.CharField())

@@ -428,16 +428,16 @@ def persona_dialogues(request: HttpRequest, pk: int) -> HttpResponse:
     form = DialoguesForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            made = persona_actions.make_dialogues(
+            result = persona_actions.make_dialogues(
                 by=user_of(request), persona_set=persona_set, **form.cleaned_data
             )
         except PersonasRefused as refused:
             form.add_error(refused.field or None, str(refused))
         else:
-            numbers = ", ".join(map(str, made.rest))
+            numbers = ", ".join(map(str, result.rest))
             rest = f" In fewer dialogues than the others: {numbers}." if numbers else ""
-            messages.success(request, f"{counted(made.dialogues, 'dialogue')} made.{rest}")
-            return redirect("corpus", made.corpus.name)
+            messages.success(request, f"{counted(result.dialogues, 'dialogue')} made.{rest}")
+            return redirect("corpus", result.corpus.name)
     lead = "Of accepted and corrected personas. Participants carry the sentences as their profile."
     return _form_page(request, form, "Make dialogues", lead, "Make", reverse("persona-set", args=[pk]))
 

@@ -76,7 +76,18 @@ _PLURALS = {
     "salesperson": "salespeople",
     "spokesperson": "spokespeople",
 }
-KEPT = ("duchess", "duke", "emperor", "empress", "king", "monk", "nun", "prince", "princess", "queen")
+WITHOUT_ALTERNATIVE = (
+    "duchess",
+    "duke",
+    "emperor",
+    "empress",
+    "king",
+    "monk",
+    "nun",
+    "prince",
+    "princess",
+    "queen",
+)
 """Gendered words without an alternative."""
 
 
@@ -108,7 +119,7 @@ _PATTERN = re.compile(
 )
 _FIRST_WORDS = frozenset(re.split("[ -]", phrase)[0] for phrase in REPLACEMENTS)
 _WORD = re.compile(r"\w+")
-_KEPT_PATTERN = re.compile(rf"\b(?:{'|'.join(KEPT)})\b", re.I)
+_KEPT_PATTERN = re.compile(rf"\b(?:{'|'.join(WITHOUT_ALTERNATIVE)})\b", re.I)
 _SILENT_H = ("heir",)
 
 

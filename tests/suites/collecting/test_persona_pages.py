@@ -127,7 +127,7 @@ def test_texts_of_an_inventory_are_never_markup(signed_in: Client) -> None:
     stored = store("<b>bold")
     stored.heads.filter(number=1).update(text="<script>alert(1)</script>")
     cast = draw_set(2)
-    cast.personas.update(sentences=["<script>alert(1)</script>"], name="<i>Mara</i>", drawn=["<u>x</u>"])
+    cast.personas.update(sentences=["<script>alert(1)</script>"], name="<i>Mara</i>", original=["<u>x</u>"])
     shown = [
         page(signed_in, "personas"),
         page(signed_in, "persona-inventory", stored.pk),

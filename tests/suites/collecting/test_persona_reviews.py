@@ -49,7 +49,7 @@ def test_a_draw_creates_a_corpus_with_one_dialogue_without_turns_for_each_person
     assert [dialogue.key for dialogue in dialogues] == ["persona-1", "persona-2", "persona-3", "persona-4"]
     persona = cast.personas.get(number=1)
     (participant,) = dialogues[0].participants
-    assert (participant["name"], participant["profile"]) == (persona.name, persona.drawn)
+    assert (participant["name"], participant["profile"]) == (persona.name, persona.original)
     assert dialogues[0].metadata["first_description"] == persona.first.text
     assert not cast.personas.filter(first__negative=True).exists()
 
@@ -77,7 +77,7 @@ def test_two_people_review_every_persona_in_an_ordinary_campaign(
     assert statuses(cast) == ["accepted", "corrected", "rejected", "rejected"]
     second = cast.personas.get(number=2)
     assert second.sentences == corrected.split("\n")
-    assert (second.age, second.drawn != second.sentences) == (40, True)
+    assert (second.age, second.original != second.sentences) == (40, True)
     assert cast.personas.get(number=4).reason == "it contradicts itself, and nobody corrected it"
     assert cast.personas.get(number=3).first.negative
     event = Event.objects.get(verb="personas: apply reviews")
@@ -197,6 +197,6 @@ def test_a_name_that_is_taken_and_an_inventory_with_gaps_are_refused(researcher:
 def test_the_same_seed_draws_the_same_personas_again() -> None:
     first, again = draw_set(6, "one"), draw_set(6, "two")
     other = draw_set(6, "three", seed=2)
-    sentences = [list(cast.personas.values_list("drawn", flat=True)) for cast in (first, again, other)]
+    sentences = [list(cast.personas.values_list("original", flat=True)) for cast in (first, again, other)]
     assert sentences[0] == sentences[1] != sentences[2]
     assert first.inventory_sha256 == again.inventory_sha256
