@@ -19,4 +19,7 @@ def _release(context: Mapping[str, Any]) -> str:
     return reverse("release-check", args=[context["corpus"].name])
 
 
-LINKS = {"settings": [Link("Release check", _release)]}
+LINKS: dict[str, Any] = {
+    "corpora": [Link("Personas", lambda context: reverse("personas"))],
+    "settings": [Link("Release check", _release)],
+}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from config.settings import BASE_DIR
-from tests.security import audit_checks, audit_scenarios, audit_scripts
+from tests.security import audit_checks, audit_personas, audit_scenarios, audit_scripts
 from tests.security import audit_rounds as rounds
 from tests.security import audit_systems as systems
 from tests.security import audit_worlds as worlds
@@ -410,6 +410,7 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "calibration.workbench.searches.cancel": lambda by: {"search": worlds.make_search(by)},
     "calibration.workbench.searches.resume": lambda by: {"search": worlds.make_cancelled_search(by)},
     **audit_checks.LOGGED,
+    **audit_personas.LOGGED,
     **audit_scenarios.LOGGED,
     **audit_scripts.LOGGED,
     **systems.SIMULATIONS,
