@@ -83,7 +83,6 @@ class ExclusionRefused(AnnotationError):
     """An exclusion of dialogues cannot be read, or is by a question that nobody asks."""
 
     field = "exclude"
-    status = 422
 
 
 class RaterRefused(AnnotationError):
