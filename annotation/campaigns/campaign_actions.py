@@ -16,9 +16,10 @@ from annotation import scheme_store
 from annotation.campaigns import comparing, sampling, settings
 from annotation.campaigns import tasks as campaign_tasks
 from annotation.campaigns.settings import check_blind
-from annotation.corpora import queries
+from annotation.corpora import continuing, queries
 from annotation.errors import CampaignRefused
 from annotation.hooks import MAKE_ITEMS
+from annotation.kinds import DIALOGUE
 from annotation.models import (
     Assignment,
     CampaignMember,
@@ -70,8 +71,7 @@ def create(
     if any(system.corpus_id != corpus.pk for system in systems):
         raise CampaignRefused(f"A chosen system is not one of the corpus {corpus.name}.")
     version = lock_scheme_version(scheme)
-    if make := MAKE_ITEMS.get(version.scheme.key):
-        make(corpus)
+    _make_items(version, corpus)
     check_blind(corpus, "guidelines", "The guidelines name", guidelines or "")
     campaign = Campaign(
         name=settings.checked_name(name, corpus),
@@ -108,8 +108,7 @@ def open(*, by: User, campaign: Campaign, progress: Callable[[int, int], None] |
         raise CampaignRefused("The campaign is open already.")
     if campaign.archived_at is not None:
         raise CampaignRefused("The campaign is archived. Bring it back first.")
-    if make := MAKE_ITEMS.get(campaign.scheme_version.scheme.key):
-        make(campaign.corpus)
+    _make_items(campaign.scheme_version, campaign.corpus)
     if campaign.state == State.DRAFT:
         sampling.keep(campaign, by)
     task_count = campaign_tasks.make(campaign, progress)
@@ -244,6 +243,14 @@ def guidelines_of(version: SchemeVersion, corpus: Corpus) -> str:
     if version.scheme.key not in SCHEMES:
         check_blind(corpus, "scheme", "The guidelines of the scheme name", text)
     return text
+
+
+def _make_items(version: SchemeVersion, corpus: Corpus) -> None:
+    """Create what a scheme rates and an import does not: a suite's items, and dialogues without turns."""
+    if make := MAKE_ITEMS.get(version.scheme.key):
+        make(corpus)
+    if version.item_kind == DIALOGUE.key:
+        continuing.add_without_turns(corpus=corpus)
 
 
 def _was_read(guidelines: Guidelines) -> bool:

@@ -1,4 +1,4 @@
-"""Adding a continuation to an existing dialogue, with all its turns and items, or not at all."""
+"""Adding continuations to existing dialogues, with all their turns and items, or not at all."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from annotation import records
 from annotation.corpora.import_dialogues import IMPORTED_KINDS, OF_CONTINUATIONS, OF_TURNS
 from annotation.corpora.rows import turn_row
 from annotation.hooks import LABEL_CONTINUATIONS
-from annotation.models import Continuation, Dialogue, System, Turn
+from annotation.kinds import DIALOGUE
+from annotation.models import Continuation, Corpus, Dialogue, System, Turn
+from annotation.records import HUMAN, SELF
 
 
 @transaction.atomic
@@ -43,3 +45,27 @@ def add(
         for label in LABEL_CONTINUATIONS:
             label(dialogue.corpus, [continuation.pk])
     return continuation
+
+
+@transaction.atomic
+def add_without_turns(*, corpus: Corpus) -> int:
+    """Make dialogues ratable that have neither turns nor continuations; return their number.
+
+    Each gets the continuation `self` without turns, and its dialogue item: what is rated is the dialogue's
+    participants, summary and metadata. Scenarios and scripts are left as they are.
+    """
+    bare = Dialogue.objects.filter(
+        corpus=corpus, continuations=None, scenario__isnull=True, script__isnull=True
+    )
+    if not bare.exists():
+        return 0
+    Corpus.objects.select_for_update(no_key=True).get(pk=corpus.pk)
+    system, _ = System.objects.get_or_create(corpus=corpus, name=HUMAN)
+    rows = [
+        Continuation(dialogue_id=dialogue, key=SELF, system=system, mode="rollout")
+        for dialogue in bare.order_by("pk").values_list("pk", flat=True)
+    ]
+    ids = [row.pk for row in Continuation.objects.bulk_create(rows, batch_size=5_000)]
+    with connection.cursor() as cursor:
+        cursor.execute(OF_CONTINUATIONS, {"corpus": corpus.pk, "ids": ids, "kind": DIALOGUE.key})
+    return len(ids)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotation.models import Campaign, Dialogue, QuestionSet, Use
 from annotation.models.corpora import Corpus
-from annotation.models.labels import Label, Occasion
+from annotation.models.labels import Label
 from annotation.models.records import Record
 from annotation.script_records import (
     FACT,
@@ -26,20 +25,19 @@ from annotation.script_records import (
     parted,
     question_record,
 )
-from annotation.text.words import fold
-from annotation.work.labels import name_of
 from suites.long_dialogue.editing import question_figures
 from suites.long_dialogue.editing.question_relations import table_of
 from suites.long_dialogue.schemes import FACT as FACT_REVIEW
 from suites.long_dialogue.schemes import QUIZ as QUIZ_REVIEW
-from suites.long_dialogue.scripts.reviewing import Outcome, Review, fact_outcome, quiz_outcome
+from suites.long_dialogue.scripts.reviewing import Outcome, fact_outcome, quiz_outcome
 from suites.long_dialogue.scripts.sessions import Sessions
+from suites.review_labels import answers_by
+from suites.reviews import SubjectAnswers
 
 # Reviewers' answers about drafts of facts and quiz questions, and the resulting decisions.
 
 SCHEMES = {FACT: FACT_REVIEW.key, QUESTION: QUIZ_REVIEW.key}
 """Scheme that reviews each kind of record."""
-ADJUDICATOR = "adjudication"
 Answers = Mapping[str, Any]
 
 
@@ -89,7 +87,7 @@ def _of_script(
     corpus: Corpus,
     dialogue: Dialogue,
     drafts: Iterable[Record],
-    answers_by_record: Mapping[int, _DraftAnswers],
+    answers_by_record: Mapping[int, SubjectAnswers],
 ) -> Iterator[Reviewed]:
     sessions, table = Sessions(question_figures.without_texts(dialogue)), table_of(corpus)
     for record in drafts:
@@ -106,75 +104,9 @@ def _of_script(
         yield Reviewed(record, outcome, len(draft_answers.by_rater), bool(draft_answers.decided))
 
 
-class _DraftAnswers:
-    """Answers about one draft: by rater, and the adjudicated ones."""
-
-    def __init__(self) -> None:
-        self.by_rater: dict[str, dict[str, Any]] = defaultdict(dict)
-        self.decided: dict[str, Any] = {}
-
-    def reviews(self) -> list[Review]:
-        """Return a review for each person, and, after an adjudication, one that overrides all others."""
-        reviews = [Review(rater, answers) for rater, answers in sorted(self.by_rater.items())]
-        if not self.decided:
-            return reviews
-        return [*reviews, Review(ADJUDICATOR, self._agreed() | self.decided, adjudicated=True)]
-
-    @property
-    def contested(self) -> str:
-        """Reason why an adjudication is incomplete, '' for none."""
-        if not self.decided:
-            return ""
-        for key, answers in self._open_answers().items():
-            if len(answers) > 1:
-                return f"{key.replace('_', ' ')} is still to be adjudicated"
-        return ""
-
-    def _agreed(self) -> dict[str, Any]:
-        return {key: next(iter(answers.values())) for key, answers in self._open_answers().items()}
-
-    def _open_answers(self) -> dict[str, dict[Any, Any]]:
-        """Return the answers without adjudication, of raters who agree with all adjudicated answers."""
-        open_answers: dict[str, dict[Any, Any]] = defaultdict(dict)
-        for answers in self.by_rater.values():
-            if all(_plain(answers.get(key)) == _plain(value) for key, value in self.decided.items()):
-                for key, value in answers.items():
-                    if key not in self.decided and key not in UNCOMPARED:
-                        open_answers[key][_plain(value)] = value
-        return open_answers
-
-
-UNCOMPARED = frozenset(["note"])
-
-
-def _plain(value: Any) -> Any:
-    return fold(value) if isinstance(value, str) else value
-
-
-def _answers(drafts: Iterable[Record], scheme: str) -> dict[int, _DraftAnswers]:
+def _answers(drafts: Iterable[Record], scheme: str) -> dict[int, SubjectAnswers]:
     """Return people's answers by a scheme, by the id of the record that they concern."""
-    labels = Label.objects.filter(
-        item__record__in=[record.pk for record in drafts],
-        question__version__scheme__key=scheme,
-        superseded_at=None,
-        missing="",
-        rater__kind="human",
-        occasion__in=[Occasion.MAIN, Occasion.IMPORTED, Occasion.ADJUDICATION],
-    ).order_by("pk")
-    names = {
-        label.rater_id: name_of(label.rater, label.item.corpus_id)
-        for label in labels.select_related("rater", "item").order_by("rater_id").distinct("rater_id")
-    }
-    by_record: dict[int, _DraftAnswers] = defaultdict(_DraftAnswers)
-    for record, rater, occasion, key, number, text in labels.values_list(
-        "item__record", "rater", "occasion", "question__key", "number", "text"
-    ):
-        value = text if number is None else number
-        if occasion == Occasion.ADJUDICATION:
-            by_record[record].decided[key] = value
-        else:
-            by_record[record].by_rater[names[rater]][key] = value
-    return dict(by_record)
+    return answers_by("record", scheme, item__record__in=[record.pk for record in drafts])
 
 
 # Facts, questions and their uses for pages and programs, one page at a time.

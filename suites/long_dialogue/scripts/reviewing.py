@@ -18,6 +18,7 @@ from annotation.text.words import fold
 from suites.long_dialogue import schemes as long_dialogues
 from suites.long_dialogue.scripts.graph import DEFAULT, PERSON, RelationTable
 from suites.long_dialogue.scripts.sessions import People, Sessions
+from suites.reviews import Review
 
 Decision = Literal["accepted", "rejected", "corrected", "undecided"]
 Content = TypeVar("Content", Fact, Question)
@@ -25,15 +26,6 @@ REVIEWERS = 2
 """Number of people who must agree without an adjudication."""
 UNREVIEWED = "nobody has reviewed it"
 ALONE = "one person has reviewed it, and two are needed"
-
-
-@dataclass(frozen=True, slots=True)
-class Review:
-    """One person's answers by the keys of the scheme's questions; unanswered questions are missing."""
-
-    rater: str
-    answers: Mapping[str, Any]
-    adjudicated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
