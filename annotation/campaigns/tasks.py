@@ -261,9 +261,9 @@ LACKING_TASKS = """
       FROM annotation_compareditem x JOIN annotation_item i ON i.id = x.item_id
      WHERE %(compares)s AND x.campaign_id = %(campaign)s AND i.continuation_id = c.id
     UNION ALL
-    SELECT NULL, 0 WHERE NOT %(one_item)s AND EXISTS (
+    SELECT NULL, 0 WHERE NOT %(one_item)s AND (%(own_key)s <> '' OR EXISTS (
       SELECT 1 FROM annotation_item i WHERE i.continuation_id = c.id AND i.kind = %(kind)s
-         AND <speaker>)) i ON true
+         AND <speaker>))) i ON true
   <joined>
  WHERE d.corpus_id = %(corpus)s
    AND (%(dialogues)s::bigint[] IS NULL OR d.id = ANY(%(dialogues)s::bigint[]))
