@@ -62,7 +62,7 @@ def meet(campaign: Campaign, *people: User) -> Chat:
 
 def say(chat: Chat, person: User, text: str, key: str = "") -> int:
     """Send a turn, and return its number."""
-    return chat_actions.send(by=person, chat=chat.pk, text=text, key=key or f"{person.pk}:{text}").number
+    return chat_actions.send(by=person, chat=chat.pk, text=text, key=key or text[:64]).number
 
 
 def hold(chat: Chat, *people: User, turns: int | None = None) -> None:
