@@ -159,7 +159,7 @@ TAKE_AGAIN_RULED = TAKE_AGAIN.replace(
 ).replace("WHERE NOT s.taken ORDER BY", f"WHERE NOT s.taken AND {PASSED} ORDER BY")
 
 # Where members write first, a task is worked on once what they wrote has items.
-WRITTEN = """EXISTS (SELECT 1 FROM annotation_item i JOIN annotation_task t ON t.continuation_id = i.continuation_id
+WRITTEN = """EXISTS (SELECT 1 FROM annotation_task t JOIN annotation_item i USING (continuation_id)
                   WHERE t.id = a.task_id)"""
 RESUME_WRITTEN = RESUME.replace("a.state = 'leased'", f"a.state = 'leased' AND {WRITTEN}", 1)
 TAKE_WRITTEN_AGAIN, TAKE_WRITTEN_AGAIN_RULED = (

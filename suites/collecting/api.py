@@ -2,4 +2,6 @@
 
 from django.urls import URLPattern
 
-urlpatterns: list[URLPattern] = []
+from suites.collecting import chat_api
+
+urlpatterns: list[URLPattern] = [*chat_api.urlpatterns]

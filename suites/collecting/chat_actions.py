@@ -92,13 +92,12 @@ def view(*, by: User, chat: int, after: int = 0) -> ChatView:
     rows = list(row.messages.select_related("seat"))
     is_open = row.state == Chat.State.OPEN
     others = row.seats.filter(typing_until__gt=now).exclude(pk=seat.pk) if is_open else ()
-    person = row.task.continuation.dialogue.participants[seat.number - 1]
     return ChatView(
         state=row.state,
         ending=row.get_reason_display() if row.reason else "",
         own=seat.number,
         people=plan.participants,
-        persona=tuple(person.get("profile") or ()),
+        persona=persona(seat),
         turn=len(rows) % plan.participants + 1 if is_open and plan.alternates else None,
         number=len(rows),
         total=plan.turns,
@@ -109,6 +108,12 @@ def view(*, by: User, chat: int, after: int = 0) -> ChatView:
         typing=tuple(other.number for other in others),
         messages=tuple(as_json(message) for message in rows if message.number > after),
     )
+
+
+def persona(seat: ChatSeat) -> tuple[str, ...]:
+    """Return the sentences of the persona that a person plays."""
+    person = seat.chat.task.continuation.dialogue.participants[seat.number - 1]
+    return tuple(person.get("profile") or ())
 
 
 def as_json(message: ChatMessage) -> dict[str, Any]:
@@ -257,7 +262,7 @@ def sweep() -> int:
 
 
 def _abandon(row: Chat, reason: str, report: str = "") -> None:
-    """Abandon a locked conversation: its turns stay here, and its task is free for people who never had it."""
+    """Abandon a locked conversation: its turns stay here, its task is free for people who never had it."""
     row.state, row.reason, row.report = Chat.State.ABANDONED, reason, report
     row.ended_at = timezone.now()
     row.save(update_fields=["state", "reason", "report", "ended_at"])

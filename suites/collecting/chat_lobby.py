@@ -53,6 +53,11 @@ def topic(campaign: int, user: int) -> str:
     return f"lobby-{campaign}-{user}"
 
 
+def fresh_since(now: datetime | None = None) -> datetime:
+    """Return the time since which a member's page must have asked for them to be in the lobby."""
+    return (now or timezone.now()) - timedelta(seconds=PRESENT_SECONDS)
+
+
 @transaction.atomic
 def wait(*, by: User, campaign: int) -> Lobby:
     """Wait in the lobby, or go on waiting, and pair whoever can be paired; return the member's place.
@@ -62,7 +67,7 @@ def wait(*, by: User, campaign: int) -> Lobby:
     now = timezone.now()
     with connection.cursor() as cursor:
         cursor.execute(LOCK, [campaign])
-    fresh = now - timedelta(seconds=PRESENT_SECONDS)
+    fresh = fresh_since(now)
     others = Waiting.objects.filter(campaign=campaign, seen_at__gte=fresh).exclude(user=by)
     waiting = {row.user_id: row for row in others.order_by("since", "pk")[:MOST_CONSIDERED]}
     seats = _lock_seats(campaign, {by.pk, *waiting})
@@ -155,9 +160,7 @@ def _pair(campaign: int, ready: Sequence[Seat], now: datetime) -> dict[int, Chat
     return chats
 
 
-def _groups(
-    ready: Sequence[Seat], size: int, met: set[frozenset[int]]
-) -> Iterator[tuple[Seat, ...]]:
+def _groups(ready: Sequence[Seat], size: int, met: set[frozenset[int]]) -> Iterator[tuple[Seat, ...]]:
     """Yield groups in the order of waiting, those in which nobody meets somebody again before all others."""
     again = []
     for group in combinations(ready, size):

@@ -86,7 +86,9 @@ def create(
     row = ChatPlan(**plan)
     check_values(row, PLAN_SETTINGS)
     if row.idle_minutes <= row.remind_minutes:
-        refuse("idle_minutes", "A conversation is abandoned after the reminder: more minutes than until that.")
+        refuse(
+            "idle_minutes", "A conversation is abandoned after the reminder: more minutes than until that."
+        )
     campaign = campaign_actions.create(
         by=by,
         name=name,
@@ -129,7 +131,9 @@ def check(campaign: Campaign) -> None:
             refuse(name, reason)
     plan = ChatPlan.objects.filter(campaign=campaign.pk).first()
     if plan is not None and campaign.raters_per_item != plan.participants:
-        refuse("raters_per_item", f"Each conversation is rated by the {plan.participants} people who held it.")
+        refuse(
+            "raters_per_item", f"Each conversation is rated by the {plan.participants} people who held it."
+        )
 
 
 def make(campaign: Campaign) -> int:

@@ -2,4 +2,6 @@
 
 from django.urls import URLPattern
 
-urlpatterns: list[URLPattern] = []
+from suites.collecting import chat_pages
+
+urlpatterns: list[URLPattern] = [*chat_pages.urlpatterns]

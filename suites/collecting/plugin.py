@@ -1,7 +1,31 @@
 """Entries of collecting in the core's tables."""
 
+from collections.abc import Mapping
+from typing import Any
+
+from django.urls import reverse
+
+from config.links import Link
+
 ENTRIES: dict[str, list[str]] = {
     "schemes": ["suites.collecting.schemes:SCHEMES"],
     "campaign_forms": ["suites.collecting.chat_plans:FORMS"],
     "sweeps": ["suites.collecting.chat_actions:sweep"],
+    "links": ["suites.collecting.plugin:LINKS"],
+}
+
+
+def _conversations(context: Mapping[str, Any]) -> str:
+    """Return the URL of a campaign's conversations, '' for a campaign of another form."""
+    campaign = context["campaign"]
+    return reverse("conversations", args=[campaign.pk]) if campaign.form == campaign.Form.CHAT else ""
+
+
+def _new_conversations(context: Mapping[str, Any]) -> str:
+    return reverse("new-chat-campaign", args=[context["corpus"].name])
+
+
+LINKS = {
+    "campaign": [Link("Conversations", _conversations)],
+    "annotation": [Link("Conversations between people", _new_conversations)],
 }

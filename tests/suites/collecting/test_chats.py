@@ -51,7 +51,9 @@ def test_two_who_wait_are_paired_and_sit_in_the_order_of_waiting(people: list[Us
     second = chat_lobby.wait(by=people[0], campaign=campaign.pk)
     assert second.state == "chat"
     assert chat_lobby.wait(by=people[1], campaign=campaign.pk) == second
-    seats = ChatSeat.objects.filter(chat=second.chat).values_list("number", "user", "assignment__slot__number")
+    seats = ChatSeat.objects.filter(chat=second.chat).values_list(
+        "number", "user", "assignment__slot__number"
+    )
     assert list(seats) == [(1, people[1].pk, 1), (2, people[0].pk, 2)]
     assert not Waiting.objects.exists()
 
@@ -260,7 +262,11 @@ def test_three_people_in_free_order(people: list[User]) -> None:
         say(chat, person, text)
     chat.refresh_from_db()
     assert chat.state == "finished"
-    assert [turn.speaker for turn in chat.task.continuation.turns.all()] == ["person 2", "person 2", "person 3"]
+    assert [turn.speaker for turn in chat.task.continuation.turns.all()] == [
+        "person 2",
+        "person 2",
+        "person 3",
+    ]
 
 
 def test_the_clock_of_a_turn_never_runs_backwards(people: list[User]) -> None:
