@@ -173,7 +173,7 @@ def leave(request: Request, chat: int) -> None:
     ConversationSerializer,
     permission=IsCampaignResearcher,
     paged=True,
-    filters=Filters(one_of("state", [value for value, _ in Chat.State.choices])),
+    filters=Filters({"state": one_of("state", [value for value, _ in Chat.State.choices])}),
 )
 def conversations(request: Request, campaign: int) -> QuerySet[Chat]:
     """Campaign researchers: list a campaign's conversations, newest first."""

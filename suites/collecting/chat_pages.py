@@ -39,7 +39,7 @@ from suites.collecting.models import Chat, ChatPlan, ChatSeat, Waiting
 @require_GET
 @cache_control(no_store=True)
 def lobby(request: HttpRequest, campaign: int) -> HttpResponse:
-    """Members: wait for a conversation; what comes first, such as a consent text, is on the annotation page."""
+    """Members: wait for a conversation; what comes first, such as a consent, is on the annotation page."""
     member = access.membership(user_of(request), campaign)
     _of_chats(campaign)
     if (chat := chat_lobby.open_chat(campaign, member.user_id)) is not None:

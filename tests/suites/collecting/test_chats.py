@@ -16,7 +16,7 @@ from annotation.models import Assignment, Campaign, Continuation, Item, Label, S
 from annotation.work import task_actions
 from suites.collecting import chat_actions, chat_lobby, chat_plans
 from suites.collecting.errors import ChatRefused, MessageRefused
-from suites.collecting.models import Chat, ChatMessage, ChatSeat, Waiting
+from suites.collecting.models import Chat, ChatMessage, ChatPlan, ChatSeat, Waiting
 from tests import factories
 from tests.suites.collecting.talking import bare_corpus, chat_campaign, hold, meet, say
 
@@ -317,8 +317,7 @@ def test_the_database_refuses_turns_after_the_end_and_another_end(people: list[U
         with pytest.raises(IntegrityError), transaction.atomic():
             Chat.objects.filter(pk=chat.pk).update(**change)
     with pytest.raises(IntegrityError), transaction.atomic():
-        campaign.chat_plan.exchanges = 9
-        campaign.chat_plan.save()
+        ChatPlan.objects.update(exchanges=9)
 
 
 # Settings, and what stays as it was for all other campaigns.
