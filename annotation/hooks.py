@@ -51,13 +51,14 @@ class CampaignForm(NamedTuple):
 
     `page` is the URL name of that page, which takes a campaign's id. `check` raises CampaignRefused for
     invalid settings. `make` creates the continuations that are still missing, without turns and items and
-    with the campaign's `own_key`, when it opens. `copy` gives a copied campaign the form's own settings.
-    `has_work` says whether the page has something for a member.
+    with the campaign's `own_key`, when it opens, and `count` says how many those are. `copy` gives a copied
+    campaign the form's own settings. `has_work` says whether the page has something for a member.
     """
 
     page: str
     check: Callable[[Campaign], None]
     make: Callable[[Campaign], int]
+    count: Callable[[Campaign], int]
     copy: Callable[[Campaign, Campaign], None]
     has_work: Callable[[Seat], bool]
 

@@ -10,6 +10,7 @@ from django.db.models import Max
 
 from annotation.campaigns import reviewed, sampling, settings
 from annotation.campaigns.choice import BY_SPEAKERS, LEFT_OUT, MODE_ALLOWED, SELECTION, refused, values
+from annotation.hooks import CAMPAIGN_FORMS
 from annotation.models import Dialogue, Gate, TaskAuthor
 from annotation.models.campaigns import Campaign
 from annotation.people import names
@@ -347,6 +348,8 @@ def first(campaign: Campaign, most: int) -> list[tuple[int, int | None]]:
 
 def count(campaign: Campaign) -> int:
     """Return the number of tasks that `make` would create, at most MOST_COUNTED."""
+    if campaign.own_key:
+        return min(MOST_COUNTED, CAMPAIGN_FORMS[campaign.form].count(campaign))
     return _count(campaign, MODE_ALLOWED)
 
 

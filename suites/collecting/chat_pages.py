@@ -252,7 +252,7 @@ def conversations(request: HttpRequest, campaign: int) -> HttpResponse:
     campaign_row = access.campaign(campaign)
     plan = get_object_or_404(ChatPlan, campaign=campaign)
     rows = campaign_row.chats.select_related("task__continuation__dialogue").prefetch_related("seats")
-    page = CONVERSATIONS.page(request, rows.annotate(number=Count("messages")))
+    page = CONVERSATIONS.page(request, rows.annotate(number=Count("messages")).order_by("-pk"))
     users = {seat.user_id for row in page for seat in row.seats.all() if seat.user_id is not None}
     fresh = chat_lobby.fresh_since()
     counts = dict(campaign_row.chats.order_by().values_list("state").annotate(n=Count("pk")))

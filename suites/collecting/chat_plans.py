@@ -138,15 +138,24 @@ def check(campaign: Campaign) -> None:
 
 def make(campaign: Campaign) -> int:
     """Give every dialogue that people can hold an empty continuation of the campaign; return how many."""
-    plan = campaign.chat_plan
-    existing = Continuation.objects.filter(dialogue=OuterRef("pk"), key=campaign.own_key)
-    lacking = bare_dialogues(campaign.corpus, plan.participants).filter(~Exists(existing))
     system, _ = System.objects.get_or_create(corpus=campaign.corpus, name=HUMAN)
     rows = [
         Continuation(dialogue_id=dialogue, key=campaign.own_key, system=system)
-        for dialogue in lacking.order_by("pk").values_list("pk", flat=True)
+        for dialogue in _lacking(campaign).order_by("pk").values_list("pk", flat=True)
     ]
     return len(Continuation.objects.bulk_create(rows, batch_size=5_000))
+
+
+def count(campaign: Campaign) -> int:
+    """Return the number of continuations that `make` would create."""
+    return _lacking(campaign).count()
+
+
+def _lacking(campaign: Campaign) -> QuerySet[Dialogue]:
+    existing = Continuation.objects.filter(dialogue=OuterRef("pk"), key=campaign.own_key)
+    plan = ChatPlan.objects.filter(campaign=campaign.pk).first()
+    participants = campaign.raters_per_item if plan is None else plan.participants
+    return bare_dialogues(campaign.corpus, participants).filter(~Exists(existing))
 
 
 def copy(source: Campaign, target: Campaign) -> None:
@@ -161,4 +170,4 @@ def has_work(seat: Seat) -> bool:
     return mine.exists() or leases.has_unwritten(seat)
 
 
-FORMS = {Campaign.Form.CHAT: CampaignForm("lobby", check, make, copy, has_work)}
+FORMS = {Campaign.Form.CHAT: CampaignForm("lobby", check, make, count, copy, has_work)}

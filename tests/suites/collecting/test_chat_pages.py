@@ -26,8 +26,8 @@ def client_of(person: User) -> Client:
     return client
 
 
-def post(client: Client, name: str, *args: Any, **body: Any) -> HttpResponse:
-    return client.post(reverse(name, args=args), json.dumps(body), content_type="application/json")
+def post(client: Client, route: str, *args: Any, **body: Any) -> HttpResponse:
+    return client.post(reverse(route, args=args), json.dumps(body), content_type="application/json")
 
 
 @pytest.fixture
@@ -193,8 +193,8 @@ def test_nobody_gets_a_byte_about_the_other_person(campaign: Campaign, ana: User
         assert answer.status_code == 200, address
         seen[person].append(answer.content.decode() + str(answer.headers) + str(answer.redirect_chain))
 
-    def send(person: User, name: str, *args: Any, **body: Any) -> None:
-        answer = post(client_of(person), name, *args, **body)
+    def send(person: User, route: str, *args: Any, **body: Any) -> None:
+        answer = post(client_of(person), route, *args, **body)
         seen[person].append(answer.content.decode() + str(answer.headers))
 
     for person in (ana, ben):
