@@ -276,7 +276,8 @@ LACKING_TASKS = """
    AND <chosen>
    AND <mode>
    AND NOT EXISTS (SELECT 1 FROM annotation_task t WHERE t.campaign_id = %(campaign)s
-                    AND t.continuation_id = c.id AND t.item_id IS NOT DISTINCT FROM i.id)
+                    AND t.continuation_id = c.id
+                    AND (t.item_id IS NOT DISTINCT FROM i.id OR %(own_key)s <> ''))
 """
 
 MAKE_TASKS = """

@@ -145,6 +145,7 @@ class Chat {
   add({ number, person, text, at }) {
     if (number !== this.number + 1) return;
     this.number = number;
+    if (number === 1 && window.innerWidth < 768) document.querySelector("details").open = false; // room to read
     this.typing.delete(person);
     const isOwn = person === this.seen.own;
     const item = document.createElement("li");
@@ -260,6 +261,7 @@ class Chat {
     this.stream.close();
     this.form.hidden = true;
     if (!part("over").hidden) return;
+    for (const opener of document.querySelectorAll("[data-opens]")) opener.hidden = true;
     part("over").hidden = false;
     part("ending").textContent =
       this.seen.state === "finished"

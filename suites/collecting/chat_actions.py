@@ -16,7 +16,7 @@ from annotation import records
 from annotation.campaigns.campaign_actions import log
 from annotation.corpora import continuing
 from annotation.errors import NotTaskHolder
-from annotation.models import Assignment, Campaign
+from annotation.models import Assignment, Campaign, Item, SchemeVersion, Task
 from annotation.text import views
 from annotation.work import labels
 from annotation.work.checking import cleaned
@@ -191,6 +191,10 @@ def _write_turns(row: Chat) -> None:
         time = message.at.astimezone(UTC).isoformat(timespec="milliseconds")
         turns.append(records.Turn(speaker=speaker, text=message.text, time=time, extra=extra))
     continuing.fill(continuation=row.task.continuation, turns=turns)
+    version = row.campaign.scheme_version
+    if version.unit == SchemeVersion.Unit.ITEM:
+        item = Item.objects.get(continuation=row.task.continuation_id, kind=version.item_kind)
+        Task.objects.filter(pk=row.task_id).update(item=item)
 
 
 def set_typing(*, by: User, chat: int) -> None:

@@ -148,12 +148,14 @@ def _member(request: Request, campaign: int) -> None:
 @api.get(ChatViewSerializer, takes=AfterSerializer, permission=IsSignedIn)
 def own_chat(request: Request, chat: int) -> chat_actions.ChatView:
     """Members: read an own conversation, with the turns after number `after`."""
+    chat_actions.seat_of(api.user(request), chat)
     return chat_actions.view(by=api.user(request), chat=chat, **api.data(request))
 
 
 @api.post(SendSerializer, TurnOfChatSerializer, permission=IsSignedIn)
 def send(request: Request, chat: int) -> dict[str, Any]:
     """Members: send a turn of an own conversation; the response is the stored turn."""
+    chat_actions.seat_of(api.user(request), chat)
     return chat_actions.as_json(chat_actions.send(by=api.user(request), chat=chat, **api.data(request)))
 
 
@@ -166,6 +168,7 @@ def set_typing(request: Request, chat: int) -> None:
 @api.post(LeaveSerializer, permission=IsSignedIn)
 def leave(request: Request, chat: int) -> None:
     """Members: leave an own conversation, or report it: it is abandoned, and others get its task."""
+    chat_actions.seat_of(api.user(request), chat)
     chat_actions.leave(by=api.user(request), chat=chat, **api.data(request))
 
 

@@ -289,6 +289,7 @@ def conversation(request: HttpRequest, campaign: int, chat: int) -> HttpResponse
         "plan": row.campaign.chat_plan,
         "dialogue": row.task.continuation.dialogue,
         "transcript": chat_actions.transcript(row),
+        "turns": row.messages.select_related("seat"),
         "report_limit": chat_actions.REPORT_LIMIT,
     }
     return render(request, "collecting/conversation.html", context)

@@ -124,7 +124,7 @@ class Person(threading.Thread):
 
 
 def test_twenty_pairs_talk_at_once_and_lose_nothing() -> None:
-    people = [factories.user(f"person-{number}") for number in range(2 * PAIRS)]
+    people = [factories.user(f"talker-{number}") for number in range(2 * PAIRS)]
     campaign = chat_campaign(people, dialogues=PAIRS, exchanges=EXCHANGES)
     with serving(get_wsgi_application(), threads=8) as port:
         workers = [Person(port, person, campaign) for person in people]
@@ -149,4 +149,5 @@ def test_twenty_pairs_talk_at_once_and_lose_nothing() -> None:
         assert PERSONAS[own - 1] in received
         assert PERSONAS[2 - own] not in received
         assert "person-" not in received
+        assert "talker-" not in received
     connections.close_all()

@@ -13,7 +13,8 @@ from django.utils import timezone
 from annotation.campaigns import campaign_actions
 from annotation.errors import CampaignRefused, NotTaskHolder
 from annotation.models import Assignment, Campaign, Continuation, Item, Label, Slot
-from annotation.work import task_actions
+from annotation.work import screens, task_actions
+from annotation.work.checking import item_number
 from suites.collecting import chat_actions, chat_lobby, chat_plans
 from suites.collecting.errors import ChatRefused, MessageRefused
 from suites.collecting.models import Chat, ChatMessage, ChatPlan, ChatSeat, Waiting
@@ -132,6 +133,10 @@ def test_each_person_then_answers_about_the_conversation_on_the_annotation_page(
         assert chat_lobby.wait(by=person, campaign=campaign.pk).state == "task"
         _, own = task_actions.start(by=person, campaign=campaign.pk)
         assert own is not None
+        assert own.task == chat.task_id
+        assert screens.load(own.task, assignment=own.assignment).items == (
+            item_number(item.public, own.assignment),
+        )
         answers = {factories.item_name(item, own.assignment): {"overall": value}}
         outcome = task_actions.submit(
             by=person, campaign=campaign.pk, assignment=own.assignment, answers=answers
@@ -275,6 +280,17 @@ def test_the_clock_of_a_turn_never_runs_backwards(people: list[User]) -> None:
     Chat.objects.filter(pk=chat.pk).update(last_at=later)
     say(chat, people[0], "hello")
     assert ChatMessage.objects.get().at == later
+
+
+def test_opening_again_adds_only_dialogues_that_came_later(people: list[User]) -> None:
+    campaign = chat_campaign(people, dialogues=2)
+    hold(meet(campaign, *people[:2]), *people[:2])
+    by = factories.user(researcher=True)
+    participants = campaign.corpus.dialogues.all()[0].participants
+    factories.dialogue(campaign.corpus, "later", turns=0, participants=participants)
+    campaign_actions.close(by=by, campaign=campaign)
+    assert campaign_actions.open(by=by, campaign=campaign) == 1
+    assert campaign.tasks.count() == 3
 
 
 # What the database refuses, whatever the application does.
