@@ -2,6 +2,6 @@
 
 from django.urls import URLPattern
 
-from suites.collecting import chat_api
+from suites.collecting import chat_api, persona_api
 
-urlpatterns: list[URLPattern] = [*chat_api.urlpatterns]
+urlpatterns: list[URLPattern] = [*chat_api.urlpatterns, *persona_api.urlpatterns]

@@ -46,12 +46,12 @@ def inventory_of(stored: models.Inventory, heads: Sequence[PersonaHead] | None =
     )
 
 
-def read_file(name: str, content: bytes) -> Inventory:
-    """Read an inventory's file, CSV or JSON. Raises PersonasRefused with line and field of a bad value."""
+def read_file(name: str, content: bytes, field: str = "file") -> Inventory:
+    """Read an inventory's file, CSV or JSON. Raises PersonasRefused, at `field`, with line and column."""
     try:
         return read(name, content)
     except InventoryProblem as problem:
-        raise PersonasRefused(str(problem), field="file") from None
+        raise PersonasRefused(str(problem), field=field) from None
 
 
 def read_data(data: object) -> Inventory:

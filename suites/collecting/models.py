@@ -58,6 +58,11 @@ class PersonaHead(models.Model):
     def __str__(self) -> str:
         return self.text
 
+    @property
+    def ages(self) -> str:
+        """Its ages, for people."""
+        return f"{self.start_age}–{self.end_age}"
+
 
 class PersonaSet(models.Model):
     """Personas drawn from an inventory by a seed.
@@ -83,13 +88,18 @@ class PersonaSet(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def dialogue_names(self) -> list[str]:
+        """Names of the corpora of dialogues between its personas."""
+        return sorted(corpus.name for corpus in self.dialogues.all())
+
 
 class Persona(models.Model):
     """A persona of a set, `number` counting from 1.
 
-    `drawn` are the sentences as drawn and filtered, `sentences` the current ones. `gender` conditions the
+    `original` are the sentences as drawn and filtered, `sentences` the current ones. `gender` conditions the
     name; it is on no page, in no API response and in no corpus. `replaced` lists gendered words with their
-    alternatives, `remaining` those without one, `flags` possible contradictions of the drawn sentences as
+    alternatives, `remaining` those without one, `flags` possible contradictions of the original sentences as
     {"rule", "sentences", "message"}. `reason` says why it was rejected.
     """
 
@@ -106,7 +116,7 @@ class Persona(models.Model):
     name = models.CharField(max_length=300)
     age = models.PositiveSmallIntegerField()
     gender = models.CharField(max_length=30)
-    drawn = models.JSONField()
+    original = models.JSONField()
     sentences = models.JSONField()
     replaced = models.JSONField(default=list)
     remaining = models.JSONField(default=list)

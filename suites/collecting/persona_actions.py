@@ -17,6 +17,7 @@ from annotation.corpora.import_file import import_path
 from annotation.models import Campaign, Corpus
 from annotation.text.views import DEFAULT, METADATA, one_line
 from config.models import Event
+from jobs.endpoints.parameters import Parameter
 from suites.collecting import models
 from suites.collecting.errors import PersonasRefused
 from suites.collecting.inventories import OLDEST, inventory_sha256
@@ -37,9 +38,10 @@ from suites.collecting.personas import (
 from suites.collecting.schemes import PERSONA_REVIEW
 from suites.review_labels import answers_by
 
-MOST_PERSONAS = 2_000
-LARGEST_SEED = 2**31 - 1
-PARTICIPANTS = (2, 6)
+COUNT = Parameter("count", "whole", "Number of personas", "", 1, 2_000)
+SEED = Parameter("seed", "whole", "Seed", "The same seed gives the same result again.", 0, 2**31 - 1)
+PARTICIPANTS = Parameter("participants", "whole", "Participants", "Personas in one dialogue.", 2, 6)
+USES = Parameter("uses", "whole", "Uses", "Dialogues in which each persona takes part.", 1, MOST_USES)
 FIRST_DESCRIPTION, SECOND_DESCRIPTION, FLAGGED = "first_description", "second_description", "flagged"
 """Metadata of a persona's dialogue that reviewers see."""
 Status = Persona.Status
@@ -54,10 +56,7 @@ def draw_set(*, by: User | None, inventory: models.Inventory, name: str, count: 
     for a name that is taken, and for an inventory that lacks something.
     """
     name = check_name(name)
-    if not 1 <= count <= MOST_PERSONAS:
-        raise PersonasRefused(f"Draw between 1 and {MOST_PERSONAS:,} personas.", field="count")
-    if not 0 <= seed <= LARGEST_SEED:
-        raise PersonasRefused(f"A seed is a number from 0 to {LARGEST_SEED:,}.", field="seed")
+    _check_bounds((COUNT, count), (SEED, seed))
     _check_free(name)
     stored = models.Inventory.objects.select_for_update(no_key=True).get(pk=inventory.pk)
     heads = list(stored.heads.order_by("number"))
@@ -76,7 +75,7 @@ def draw_set(*, by: User | None, inventory: models.Inventory, name: str, count: 
             name=persona.name,
             age=persona.age,
             gender=persona.gender,
-            drawn=list(persona.sentences),
+            original=list(persona.sentences),
             sentences=list(persona.sentences),
             replaced=[list(pair) for pair in persona.replaced],
             remaining=list(persona.remaining),
@@ -104,6 +103,13 @@ def _flag_json(flag: Flag) -> dict[str, Any]:
     return asdict(flag) | {"sentences": list(flag.sentences)}
 
 
+def _check_bounds(*values: tuple[Parameter, int]) -> None:
+    for parameter, value in values:
+        least, most = int(parameter.least or 0), int(parameter.most or 0)
+        if not least <= value <= most:
+            raise PersonasRefused(f"Give a number from {least:,} to {most:,}.", field=parameter.name)
+
+
 def _check_free(name: str) -> None:
     if Corpus.objects.filter(name=name).exists() or PersonaSet.objects.filter(name=name).exists():
         raise PersonasRefused(f"There is a corpus “{name}” already.", field="name")
@@ -124,7 +130,7 @@ def _review_line(persona: Persona) -> dict[str, Any]:
     return {
         "id": persona.key,
         "language": "en",
-        "participants": [{"id": "persona", "name": persona.name, "profile": persona.drawn}],
+        "participants": [{"id": "persona", "name": persona.name, "profile": persona.original}],
         "metadata": metadata,
         "turns": [],
     }
@@ -253,7 +259,7 @@ def decide(
     if status == Status.CORRECTED:
         _set_sentences(persona, sentences or ())
     elif status == Status.ACCEPTED:
-        _set_sentences(persona, persona.drawn)
+        _set_sentences(persona, persona.original)
     before, persona.status = persona.status, status
     persona.reason = "decided by a researcher"
     persona.save()
@@ -308,13 +314,7 @@ def make_dialogues(
     PersonasRefused.
     """
     name = check_name(name)
-    least, most = PARTICIPANTS
-    if not least <= participants <= most:
-        raise PersonasRefused(f"A dialogue has {least} to {most} participants.", field="participants")
-    if not 1 <= uses <= MOST_USES:
-        raise PersonasRefused(f"A persona is used 1 to {MOST_USES} times.", field="uses")
-    if not 0 <= seed <= LARGEST_SEED:
-        raise PersonasRefused(f"A seed is a number from 0 to {LARGEST_SEED:,}.", field="seed")
+    _check_bounds((PARTICIPANTS, participants), (USES, uses), (SEED, seed))
     _check_free(name)
     persona_set = PersonaSet.objects.select_for_update(no_key=True).get(pk=persona_set.pk)
     usable = {row.number: row for row in persona_set.personas.filter(status__in=USABLE)}
@@ -323,16 +323,16 @@ def make_dialogues(
             f"{len(usable)} personas are accepted, and {participants} take part in a dialogue: review and "
             "accept more."
         )
-    made = group(sorted(usable), participants, uses, seed)
+    groups = group(sorted(usable), participants, uses, seed)
     lines = [
         _dialogue_line(number, [usable[member] for member in members])
-        for number, members in enumerate(made.groups, start=1)
+        for number, members in enumerate(groups.groups, start=1)
     ]
     corpus = _import(by, name, lines, f"of {persona_set.name}, grouped with seed {seed}")
     persona_set.dialogues.add(corpus)
     detail = {"participants": participants, "uses": uses, "seed": seed, "dialogues": len(lines)}
     _log(by, "make dialogues", persona_set, corpus=corpus.name, **detail)
-    return MadeDialogues(corpus, len(lines), made.rest)
+    return MadeDialogues(corpus, len(lines), groups.rest)
 
 
 def _dialogue_line(number: int, personas: Sequence[Persona]) -> dict[str, Any]:

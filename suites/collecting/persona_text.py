@@ -76,7 +76,18 @@ _PLURALS = {
     "salesperson": "salespeople",
     "spokesperson": "spokespeople",
 }
-KEPT = ("duchess", "duke", "emperor", "empress", "king", "monk", "nun", "prince", "princess", "queen")
+WITHOUT_ALTERNATIVE = (
+    "duchess",
+    "duke",
+    "emperor",
+    "empress",
+    "king",
+    "monk",
+    "nun",
+    "prince",
+    "princess",
+    "queen",
+)
 """Gendered words without an alternative."""
 
 
@@ -106,7 +117,9 @@ REPLACEMENTS = dict(_replacements())
 _PATTERN = re.compile(
     rf"\b(?:(an?)(\s+))?({'|'.join(sorted(map(re.escape, REPLACEMENTS), key=len, reverse=True))})\b", re.I
 )
-_KEPT_PATTERN = re.compile(rf"\b(?:{'|'.join(KEPT)})\b", re.I)
+_FIRST_WORDS = frozenset(re.split("[ -]", phrase)[0] for phrase in REPLACEMENTS)
+_WORD = re.compile(r"\w+")
+_KEPT_PATTERN = re.compile(rf"\b(?:{'|'.join(WITHOUT_ALTERNATIVE)})\b", re.I)
 _SILENT_H = ("heir",)
 
 
@@ -127,13 +140,15 @@ def filter_gendered(text: str) -> Filtered:
         article, space, gendered = match.groups()
         word = REPLACEMENTS[gendered.lower()]
         replaced.append((gendered, word))
-        if not article:
-            return word[0].upper() + word[1:] if gendered[0].isupper() else word
         vowel = word[0] in "aeiou" or word in _SILENT_H
+        word = word[0].upper() + word[1:] if gendered[0].isupper() else word
+        if not article:
+            return word
         new_article = "an" if vowel else "a"
         return (new_article.capitalize() if article[0].isupper() else new_article) + space + word
 
-    filtered = _PATTERN.sub(replace, text)
+    has_candidate = not _FIRST_WORDS.isdisjoint(_WORD.findall(text.lower()))
+    filtered = _PATTERN.sub(replace, text) if has_candidate else text
     return Filtered(filtered, tuple(replaced), tuple(_KEPT_PATTERN.findall(filtered)))
 
 

@@ -22,10 +22,14 @@ def _conversations(context: Mapping[str, Any]) -> str:
 
 
 def _new_conversations(context: Mapping[str, Any]) -> str:
-    return reverse("new-chat-campaign", args=[context["corpus"].name])
+    """Return the URL of the form for a corpus whose first dialogue has no turns, '' for others."""
+    first = context["corpus"].dialogues.order_by("pk").first()
+    is_bare = first is not None and not first.continuations.filter(key="self", turns__isnull=False).exists()
+    return reverse("new-chat-campaign", args=[context["corpus"].name]) if is_bare else ""
 
 
-LINKS = {
-    "campaign": [Link("Conversations", _conversations)],
+LINKS: dict[str, Any] = {
+    "corpora": [Link("Personas", lambda context: reverse("personas"))],
     "annotation": [Link("Conversations between people", _new_conversations)],
+    "campaign": [Link("Conversations", _conversations)],
 }

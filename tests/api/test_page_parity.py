@@ -36,6 +36,20 @@ new-record: api-facts api-questions
 edit-record: api-record
 decide-records: api-decide-records api-record
 record-reviews: api-record-reviews
+personas: api-persona-inventories api-persona-sets
+import-personas: api-persona-inventories
+persona-inventory: api-persona-inventory
+persona-inventory-file: api-persona-inventory
+remove-persona-inventory: api-persona-inventory
+persona-texts: api-persona-texts
+new-persona-head: api-persona-heads
+persona-head: api-persona-head
+draw-personas: api-persona-sets
+persona-set: api-persona-set api-personas api-persona-reviews
+review-personas: api-review-personas
+apply-persona-reviews: api-persona-reviews
+persona-dialogues: api-persona-dialogues
+persona: api-persona
 scenarios: api-scenarios
 new-scenario: api-scenarios api-check-scenario
 scenario: api-scenario api-check-scenario api-answer-keys

@@ -28,7 +28,9 @@ def run(*command: str, suites: str = "") -> str:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("suites", ["continuation", "continuation,group_chat", "continuation,long_dialogue"])
+@pytest.mark.parametrize(
+    "suites", ["continuation", "continuation,group_chat", "continuation,long_dialogue", "collecting"]
+)
 def test_each_suite_is_left_out_by_itself(suites: str) -> None:
     code = "from config.urls import api; from jobs.kinds import KINDS, kind_of; [*map(kind_of, KINDS)]"
     run("-c", f"import django; django.setup(); {code}", suites=suites)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from config.settings import BASE_DIR
-from tests.security import audit_chats, audit_checks, audit_scenarios, audit_scripts
+from tests.security import audit_chats, audit_checks, audit_personas, audit_scenarios, audit_scripts
 from tests.security import audit_rounds as rounds
 from tests.security import audit_systems as systems
 from tests.security import audit_worlds as worlds
@@ -412,6 +412,7 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "calibration.workbench.searches.resume": lambda by: {"search": worlds.make_cancelled_search(by)},
     **audit_chats.LOGGED,
     **audit_checks.LOGGED,
+    **audit_personas.LOGGED,
     **audit_scenarios.LOGGED,
     **audit_scripts.LOGGED,
     **systems.SIMULATIONS,

@@ -12,7 +12,7 @@ from django.db import transaction
 from annotation.errors import AnnotationError
 from calibration.errors import CalibrationError
 from config.commands import DatabaseCommand
-from demo import build, continued, group_chats, loading, long_dialogues, reviewing, study
+from demo import build, continued, group_chats, loading, long_dialogues, personas, reviewing, study
 from jobs.errors import JobError
 from jobs.fake_models import ENDPOINT
 from judges.errors import JudgeError
@@ -68,6 +68,8 @@ class Command(DatabaseCommand):
         self.stdout.write(
             f"{question_set.corpus.name}: the question set {question_set.name!r}, answered by two baselines"
         )
+        inventory = personas.load(by=by)
+        self.stdout.write(f"{inventory.name}: an inventory of {inventory.heads.count()} heads of personas")
         new = study.load_study(by=by, visitors=visitors)
         self.stdout.write(f"{build.NAME}: a study under way{'' if new else ', there already'}")
         return accounts

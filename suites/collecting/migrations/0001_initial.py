@@ -70,7 +70,7 @@ class Migration(migrations.Migration):
                 ('name', models.CharField(max_length=300)),
                 ('age', models.PositiveSmallIntegerField()),
                 ('gender', models.CharField(max_length=30)),
-                ('drawn', models.JSONField()),
+                ('original', models.JSONField()),
                 ('sentences', models.JSONField()),
                 ('replaced', models.JSONField(default=list)),
                 ('remaining', models.JSONField(default=list)),
