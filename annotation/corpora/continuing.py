@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from django.db import connection, transaction
 
@@ -47,7 +48,7 @@ def fill(*, continuation: Continuation, turns: Sequence[records.Turn]) -> None:
         Turn(continuation=continuation, position=position, **turn_row(turn)._asdict())
         for position, turn in enumerate(turns)
     )
-    values = {"corpus": continuation.dialogue.corpus_id, "ids": [continuation.pk]}
+    values: dict[str, Any] = {"corpus": continuation.dialogue.corpus_id, "ids": [continuation.pk]}
     with connection.cursor() as cursor:
         for kind in IMPORTED_KINDS:
             statement = OF_TURNS if kind.has_turn else OF_CONTINUATIONS

@@ -266,7 +266,7 @@ class Chat {
     part("ending").textContent =
       this.seen.state === "finished"
         ? "The conversation is complete. Thank you! Please answer some questions about it."
-        : `The conversation has ended early: ${this.seen.ending}. You can find another one.`;
+        : `The conversation has ended early: ${this.seen.end_reason}. You can find another one.`;
     document.title = "Conversation over · Concord";
   }
 }

@@ -43,11 +43,11 @@ class ChatView:
     with free order or once it is over. `messages` are those after the requested one, `number` of all `total`.
     `seconds` have passed since the last turn; after `remind_seconds` whoever writes next is reminded, and
     after `idle_seconds` the conversation is abandoned. `typing` are the numbers of the others who write.
-    `ending` says why it was abandoned, empty otherwise.
+    `end_reason` says why it was abandoned, empty otherwise.
     """
 
     state: str
-    ending: str
+    end_reason: str
     own: int
     people: int
     persona: tuple[str, ...]
@@ -94,7 +94,7 @@ def view(*, by: User, chat: int, after: int = 0) -> ChatView:
     others = row.seats.filter(typing_until__gt=now).exclude(pk=seat.pk) if is_open else ()
     return ChatView(
         state=row.state,
-        ending=row.get_reason_display() if row.reason else "",
+        end_reason=row.get_reason_display() if row.reason else "",
         own=seat.number,
         people=plan.participants,
         persona=persona(seat),

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
@@ -26,7 +25,7 @@ def client_of(person: User) -> Client:
     return client
 
 
-def post(client: Client, route: str, *args: Any, **body: Any) -> HttpResponse:
+def post(client: Client, route: str, *args: Any, **body: Any) -> Any:
     return client.post(reverse(route, args=args), json.dumps(body), content_type="application/json")
 
 
@@ -111,7 +110,7 @@ def test_leaving_and_reporting_by_page_and_api(campaign: Campaign, ana: User, be
     assert post(client_of(ana), "chat-leave", campaign.pk, chat.pk, report="insults").status_code == 200
     assert post(client_of(ben), "api-chat-leave", chat.pk).status_code == 200
     state = client_of(ben).get(reverse("chat-state", args=[campaign.pk, chat.pk])).json()
-    assert (state["state"], state["ending"], "insults" in json.dumps(state)) == (
+    assert (state["state"], state["end_reason"], "insults" in json.dumps(state)) == (
         "abandoned", "somebody reported it", False,
     )  # fmt: skip
     page = client_of(rei).get(reverse("conversation", args=[campaign.pk, chat.pk])).content.decode()
@@ -163,7 +162,7 @@ def test_a_campaign_of_conversations_is_set_up_on_its_page_and_by_the_api(rei: U
     assert refused.status_code == 422
     assert "without turns has 3 participants" in refused.content.decode()
     draft = Campaign.objects.filter(name="talks")
-    assert client.post(address, form).url == reverse("campaign", args=[draft.get().pk])
+    assert client.post(address, form)["Location"] == reverse("campaign", args=[draft.get().pk])
     page = client.get(reverse("campaign", args=[draft.get().pk])).content.decode()
     assert "Opening makes 3 tasks for 2 raters each" in page
     assert reverse("conversations", args=[draft.get().pk]) in page

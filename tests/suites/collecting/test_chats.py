@@ -209,7 +209,7 @@ def test_leaving_at_any_point_abandons_the_conversation_and_keeps_its_turns(
     assert not chat.task.continuation.turns.exists()
     assert not Item.objects.exists()
     assert set(Assignment.objects.values_list("state", flat=True)) == {"skipped"}
-    assert chat_actions.view(by=ana, chat=chat.pk).ending == "somebody left"
+    assert chat_actions.view(by=ana, chat=chat.pk).end_reason == "somebody left"
 
 
 def test_a_report_keeps_its_words_and_a_researcher_ends_with_a_reason(people: list[User]) -> None:
@@ -238,7 +238,7 @@ def test_whoever_is_silent_for_too_long_ends_it(people: list[User]) -> None:
     with pytest.raises(ChatRefused, match="over"):
         say(chat, people[1], "sorry")
     assert chat_actions.sweep() == 1
-    assert chat_actions.view(by=people[0], chat=chat.pk).ending == "nobody wrote for too long"
+    assert chat_actions.view(by=people[0], chat=chat.pk).end_reason == "nobody wrote for too long"
 
 
 def test_a_pause_stops_the_clock_and_the_turns(people: list[User]) -> None:
@@ -256,7 +256,7 @@ def test_removing_a_member_ends_their_conversation(people: list[User]) -> None:
     campaign = chat_campaign(people)
     chat = meet(campaign, *people[:2])
     campaign_actions.remove_member(by=factories.user(researcher=True), campaign=campaign, user=people[1])
-    assert chat_actions.view(by=people[0], chat=chat.pk).ending == "a researcher ended it"
+    assert chat_actions.view(by=people[0], chat=chat.pk).end_reason == "a researcher ended it"
 
 
 def test_three_people_in_free_order(people: list[User]) -> None:
