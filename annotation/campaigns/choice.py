@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import BooleanField, Exists, F, Func, OuterRef, Q, QuerySet, Value
 
+from annotation.corpora import exclusion
 from annotation.corpora.splits import TRAINING, of_dialogues
 from annotation.hooks import MAKE_ITEMS
 from annotation.kinds import COMPARING, OF_RECORDS
@@ -16,7 +17,8 @@ from annotation.scenario_records import POINTS
 from annotation.schemes import SCHEMES
 from annotation.schemes.definitions import NO_CONVERSATION, STATIC
 
-SELECTION = """(d.part = 'training') = %(training)s AND (CASE WHEN %(own_key)s <> '' THEN c.key = %(own_key)s
+SELECTION = """(d.part = 'training') = %(training)s AND d.id <> ALL(%(excluded)s::bigint[]) AND
+       (CASE WHEN %(own_key)s <> '' THEN c.key = %(own_key)s
        ELSE %(of_records)s AND c.key = 'self' OR NOT %(of_records)s AND
         (d.scenario IS NULL OR (c.key = 'points') = %(as_agent)s) AND (c.key = 'self' AND %(own)s
         OR (%(systems)s::bigint[] = '{}' OR c.system_id = ANY(%(systems)s::bigint[]))
@@ -26,8 +28,8 @@ SELECTION = """(d.part = 'training') = %(training)s AND (CASE WHEN %(own_key)s <
 
 Training dialogues are selected only where the campaign's part is training, and then nothing else is. The
 points of a scenario are only for people who decide in the agent's place. Facts and questions are items of
-the dialogue's own turns, whatever systems were chosen. A campaign whose members write has its own
-continuations.
+the dialogue's own turns, whatever systems were chosen. Dialogues that the campaign excludes by answers are in
+no selection. A campaign whose members write has its own continuations.
 """
 
 BY_SPEAKERS = """(%(speakers)s::text[] = '{}' OR concord_is_asked(%(speakers)s::text[], d.participants,
@@ -48,6 +50,7 @@ def values(campaign: Campaign) -> dict[str, Any]:
         "own_key": campaign.own_key,
         "speakers": list(campaign.speakers),
         "training": campaign.part == TRAINING,
+        "excluded": exclusion.excluded_ids(campaign.corpus, campaign.exclude),
         "seed": str(campaign.seed),
         "one_item": campaign.scheme_version.unit == SchemeVersion.Unit.ITEM and not campaign.own_key,
         "kind": campaign.scheme_version.item_kind,
@@ -91,7 +94,9 @@ def selected_continuations(campaign: Campaign) -> QuerySet[Continuation]:
     by_system = Q(system__in=systems) if systems else Q()
     own = Q(key="self") if campaign.include_self else Q(pk__in=[])
     continuations = Continuation.objects.filter(
-        of_dialogues(campaign.part, "dialogue__"), dialogue__corpus=campaign.corpus_id
+        of_dialogues(campaign.part, "dialogue__"),
+        exclusion.without(exclusion.excluded_ids(campaign.corpus, campaign.exclude), "dialogue__"),
+        dialogue__corpus=campaign.corpus_id,
     )
     if campaign.own_key:
         return continuations.filter(key=campaign.own_key)

@@ -3,7 +3,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("annotation", "0008_review_queue"),
+        ("annotation", "0009_excluded_dialogues"),
     ]
 
     operations = [

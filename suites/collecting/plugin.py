@@ -11,6 +11,8 @@ ENTRIES: dict[str, list[str]] = {
     "schemes": ["suites.collecting.schemes:SCHEMES"],
     "campaign_forms": ["suites.collecting.chat_plans:FORMS"],
     "sweeps": ["suites.collecting.chat_actions:sweep"],
+    "raters_per_item": ["suites.collecting.schemes:RATERS_PER_ITEM"],
+    "screen_notes": ["suites.collecting.release:SCREEN_NOTES"],
     "links": ["suites.collecting.plugin:LINKS"],
 }
 
@@ -28,8 +30,13 @@ def _new_conversations(context: Mapping[str, Any]) -> str:
     return reverse("new-chat-campaign", args=[context["corpus"].name]) if is_bare else ""
 
 
+def _release(context: Mapping[str, Any]) -> str:
+    return reverse("release-check", args=[context["corpus"].name])
+
+
 LINKS: dict[str, Any] = {
     "corpora": [Link("Personas", lambda context: reverse("personas"))],
     "annotation": [Link("Conversations between people", _new_conversations)],
     "campaign": [Link("Conversations", _conversations)],
+    "settings": [Link("Release check", _release)],
 }
