@@ -20,6 +20,7 @@ AnnotationError
 │   └── SubmissionRefused  a submission cannot be returned or voided
 ├── SplitRefused           a split cannot be drawn, redrawn or opened
 ├── FamilyRefused          an invalid model family of a system
+├── ExclusionRefused       an unreadable exclusion of dialogues, or one by a question that nobody asks
 ├── RaterRefused           a judge or metric cannot have this short name
 ├── LongDialogueRefused    of long dialogues, with the field that is invalid
 │   ├── ScriptRefused      an invalid change of a session or the names
@@ -76,6 +77,12 @@ class FamilyRefused(AnnotationError):
     """The families of systems cannot be changed."""
 
     field = "families"
+
+
+class ExclusionRefused(AnnotationError):
+    """An exclusion of dialogues cannot be read, or is by a question that nobody asks."""
+
+    field = "exclude"
 
 
 class RaterRefused(AnnotationError):

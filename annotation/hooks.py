@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from annotation.corpora.import_staging import ImportResult
     from annotation.formats import Faults
     from annotation.models import Continuation, Corpus, Dialogue, Import
+    from annotation.text.context import NamedText
+    from annotation.work.screens import Screen
 
 LABEL_CONTINUATIONS: Functions[Callable[[Corpus, Sequence[int] | None], Any]] = Functions(
     "label_continuations"
@@ -32,6 +34,13 @@ Called once per batch, in the import's transaction; data that cannot be written 
 
 MAKE_ITEMS: Table[Callable[[Corpus], int]] = Table("make_items")
 """By key of a scheme with continuations of its own: create missing continuations, return their number."""
+
+
+RATERS_PER_ITEM: Table[int] = Table("raters_per_item")
+"""By key of a scheme: raters per item of a campaign that names no number."""
+
+SCREEN_NOTES: Table[Callable[[Screen], Sequence[NamedText]]] = Table("screen_notes")
+"""By key of a scheme: named texts beside its tasks, from what a screen shows and nothing else."""
 
 
 class OwnPages(NamedTuple):

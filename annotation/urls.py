@@ -31,6 +31,7 @@ CORPORA = [
     path("corpora/import/<int:pk>/resume/", imports.resume_upload, name="resume-upload"),
     path("corpora/dialogue/<int:pk>/", corpora.dialogue, name="dialogue"),
     path("corpora/<str:name>/dialogues/", corpora.dialogues, name="corpus-dialogues"),
+    path("corpora/<str:name>/left-out/", corpora.left_out, name="left-out"),
     path("corpora/<str:name>/settings/", corpora.settings, name="corpus-settings"),
     path("corpora/<str:name>/split/", corpora.draw_split, name="draw-split"),
     path("corpora/<str:name>/families/", corpora.change_families, name="change-families"),

@@ -186,6 +186,8 @@ class Export(models.Model):
     """A completed download: its content, its format, its number of rows, and the SHA-256 of its bytes.
 
     `what` is labels, notes, gold, transcripts, sft (examples for fine-tuning), or a package for another tool.
+    `excluded` holds the dialogues left out by people's answers (`annotation.corpora.exclusion`), null where
+    nothing was to be left out.
     """
 
     corpus = models.ForeignKey("annotation.Corpus", on_delete=models.CASCADE, related_name="exports")
@@ -198,6 +200,7 @@ class Export(models.Model):
     format = models.CharField(max_length=10)
     rows = models.PositiveIntegerField()
     sha256 = models.CharField(max_length=64)
+    excluded = models.JSONField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
 

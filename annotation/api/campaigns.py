@@ -27,7 +27,7 @@ from annotation.campaigns import tasks as campaign_tasks
 from annotation.campaigns.bulk_acts import CAMPAIGN_ACTS
 from annotation.campaigns.defaults import defaults
 from annotation.campaigns.settings import SETTINGS, Setting
-from annotation.corpora import queries
+from annotation.corpora import exclusion, queries, splits
 from annotation.models import (
     CampaignRole,
     Consent,
@@ -555,9 +555,10 @@ def campaign(request: Request, campaign: int) -> dict[str, Any]:
     dialogues are rated. For a review queue it has the drawn `items`, and of each of its `strata` the
     `items`, the number drawn (`sample`) and the `probability`, null where its items are left out;
     estimates speak of the `population`, and not of the items `left_out`. `comparing` is the number of
-    `comparisons`, with their `baseline` if there is one; null without comparisons. `balanced` is the
-    number of tasks of each stratum that each annotator has done or holds, without names: work by
-    pseudonym is under `watch/`.
+    `comparisons`, with their `baseline` if there is one; null without comparisons. `excluded` are the
+    dialogues that its `exclude` leaves out, as under the corpus; null without one. `balanced` is the number
+    of tasks of each stratum that each annotator has done or holds, without names: work by pseudonym is under
+    `watch/`.
     """
     return _campaign_json(access.campaign(campaign))
 
@@ -598,6 +599,9 @@ def _campaign_json(campaign_row: Campaign) -> dict[str, Any]:
     left_out = campaign_tasks.left_out(campaign_row)
     payload = {"counts": counts, "members": members, "annotators_lacking": lacking}
     payload |= {"left_out": left_out and left_out._asdict(), "sample": sampling.describe(campaign_row)}
+    is_training = campaign_row.part == splits.TRAINING
+    excluded = exclusion.described(campaign_row.corpus, campaign_row.exclude, training=is_training)
+    payload |= {"excluded": excluded}
     payload |= {"comparing": comparing.describe(campaign_row), "balanced": sampling.shares(campaign_row)}
     return CampaignSerializer(campaign_row).data | payload
 

@@ -17,7 +17,7 @@ from rest_framework.utils.urls import replace_query_param
 from annotation import access, hooks
 from annotation.api import corpora_serializers as schemas
 from annotation.api.corpora_serializers import REFUSED_FILE, ImportAnswer
-from annotation.corpora import deletion, previews, queries, splits, uploads
+from annotation.corpora import deletion, exclusion, previews, queries, splits, uploads
 from annotation.corpora.copy_without_turns import MOST_COPIED, USUAL, copy_without_turns
 from annotation.corpora.import_staging import ImportResult
 from annotation.corpora.properties import LONGEST, set_families, set_has_marks
@@ -227,6 +227,41 @@ def dialogues(request: Request, name: str) -> QuerySet[Dialogue]:
     if part not in ("", TRAINING, EVALUATION):
         raise ValidationError({"part": f"A part is {TRAINING} or {EVALUATION}, not {part!r}."})
     return queries.dialogues(access.corpus_named(name), system=system, part=part)
+
+
+class LeftOutDialogueSerializer(serializers.Serializer[Any]):
+    """A dialogue that is left out."""
+
+    dialogue = serializers.CharField()
+    state = serializers.ChoiceField(choices=[exclusion.OBJECTED, exclusion.NOT_CHECKED])
+    reason = serializers.CharField()
+
+
+class LeftOutDialoguesSerializer(serializers.Serializer[Any]):
+    """Dialogues that an exclusion leaves out, with the numbers of `dialogues` and of those in each state.
+
+    Dialogues in a test part that nobody has opened are counted as `hidden` and in nothing else.
+    """
+
+    exclude = serializers.CharField()
+    dialogues = serializers.IntegerField()
+    objected = serializers.IntegerField(help_text="At least one answer of a person meets the condition.")
+    not_checked = serializers.IntegerField(help_text="None does, but fewer people answered than are to.")
+    hidden = serializers.IntegerField()
+    sentence = serializers.CharField()
+    left_out = LeftOutDialogueSerializer(many=True)
+
+
+@api.get(LeftOutDialoguesSerializer, query=[OpenApiParameter("exclude", str, required=True)])
+def left_out(request: Request, name: str) -> Any:
+    """List the dialogues that an exclusion such as `objection>=1` leaves out of selections of a corpus."""
+    corpus_row = access.corpus_named(name)
+    text = request.query_params.get("exclude", "")
+    exclusion.check(corpus_row, text)
+    result = exclusion.left_out(corpus_row, text)
+    if result is None:
+        raise ValidationError({"exclude": ["Say by which answer, such as objection>=1."]})
+    return result.as_json()
 
 
 @api.get(schemas.TurnSearchSerializer, query=[*_query("text", "speaker", "system", "after"), LIMIT])

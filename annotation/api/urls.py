@@ -15,6 +15,7 @@ CORPORA = [
         name="api-corpus",
     ),
     path("corpora/<str:name>/dialogues/", route(corpora.dialogues), name="api-dialogues"),
+    path("corpora/<str:name>/left-out/", route(corpora.left_out), name="api-left-out"),
     path("corpora/<str:name>/turns/", route(corpora.turns), name="api-turns"),
     path("corpora/<str:name>/items/", route(corpora.items), name="api-items"),
     path("corpora/<str:name>/splits/", route(corpora.corpus_splits, corpora.draw_split), name="api-splits"),

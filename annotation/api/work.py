@@ -17,7 +17,7 @@ from annotation.work import task_actions as labelling
 from annotation.work.check_stages import ACCEPTED
 from annotation.work.leases import Hold, Seat, limits_of
 from annotation.work.own_work import progress
-from annotation.work.screens import load
+from annotation.work.screens import load, with_notes
 from annotation.work.task_page import beside, completion
 from config import api
 from config.permissions import IsSignedIn
@@ -296,7 +296,7 @@ QUESTION_FIELDS = (
 def _state(request: Request, seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
     task, plan = None, questionnaire_of(seat.version)
     if hold is not None:
-        screen = load(hold.task, plan.is_tagged, hold.assignment, plan.item_kinds)
+        screen = with_notes(load(hold.task, plan.is_tagged, hold.assignment, plan.item_kinds), plan.key)
         task = ScreenSerializer(screen).data | {
             "assignment": hold.assignment,
             "draft": hold.draft,

@@ -16,9 +16,10 @@ from annotation import scheme_store
 from annotation.campaigns import comparing, sampling, settings
 from annotation.campaigns import tasks as campaign_tasks
 from annotation.campaigns.settings import check_blind
-from annotation.corpora import continuing, queries
+from annotation.corpora import continuing, exclusion, queries
+from annotation.corpora.splits import TRAINING
 from annotation.errors import CampaignRefused
-from annotation.hooks import MAKE_ITEMS
+from annotation.hooks import MAKE_ITEMS, RATERS_PER_ITEM
 from annotation.kinds import DIALOGUE
 from annotation.models import (
     Assignment,
@@ -73,6 +74,8 @@ def create(
     version = lock_scheme_version(scheme)
     _make_items(version, corpus)
     check_blind(corpus, "guidelines", "The guidelines name", guidelines or "")
+    if raters := RATERS_PER_ITEM.get(version.scheme.key):
+        options = {"raters_per_item": raters} | options
     campaign = Campaign(
         name=settings.checked_name(name, corpus),
         corpus=corpus,
@@ -114,7 +117,9 @@ def open(*, by: User, campaign: Campaign, progress: Callable[[int, int], None] |
     task_count = campaign_tasks.make(campaign, progress)
     if not campaign.tasks.exists():
         raise CampaignRefused("Nothing in the chosen part of the corpus can be rated with this scheme.")
-    _change(by, campaign, State.OPEN, tasks=task_count)
+    excluded = exclusion.described(campaign.corpus, campaign.exclude, training=campaign.part == TRAINING)
+    detail = {"left_out": excluded} if excluded else {}
+    _change(by, campaign, State.OPEN, tasks=task_count, **detail)
     return task_count
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import BooleanField, Exists, F, Func, OuterRef, Q, QuerySet, Value
 
+from annotation.corpora import exclusion
 from annotation.corpora.splits import TRAINING, of_dialogues
 from annotation.hooks import MAKE_ITEMS
 from annotation.kinds import COMPARING, OF_RECORDS
@@ -16,7 +17,7 @@ from annotation.scenario_records import POINTS
 from annotation.schemes import SCHEMES
 from annotation.schemes.definitions import NO_CONVERSATION, STATIC
 
-SELECTION = """(d.part = 'training') = %(training)s AND
+SELECTION = """(d.part = 'training') = %(training)s AND d.id <> ALL(%(excluded)s::bigint[]) AND
        (%(of_records)s AND c.key = 'self' OR NOT %(of_records)s AND
         (d.scenario IS NULL OR (c.key = 'points') = %(as_agent)s) AND (c.key = 'self' AND %(own)s
         OR (%(systems)s::bigint[] = '{}' OR c.system_id = ANY(%(systems)s::bigint[]))
@@ -26,7 +27,8 @@ SELECTION = """(d.part = 'training') = %(training)s AND
 
 Training dialogues are selected only where the campaign's part is training, and then nothing else is. The
 points of a scenario are only for people who decide in the agent's place. Facts and questions are items of
-the dialogue's own turns, whatever systems were chosen.
+the dialogue's own turns, whatever systems were chosen. Dialogues that the campaign excludes by answers are in
+no selection.
 """
 
 BY_SPEAKERS = """(%(speakers)s::text[] = '{}' OR concord_is_asked(%(speakers)s::text[], d.participants,
@@ -46,6 +48,7 @@ def values(campaign: Campaign) -> dict[str, Any]:
         "own": campaign.include_self,
         "speakers": list(campaign.speakers),
         "training": campaign.part == TRAINING,
+        "excluded": exclusion.excluded_ids(campaign.corpus, campaign.exclude),
         "seed": str(campaign.seed),
         "one_item": campaign.scheme_version.unit == SchemeVersion.Unit.ITEM,
         "kind": campaign.scheme_version.item_kind,
@@ -89,7 +92,9 @@ def selected_continuations(campaign: Campaign) -> QuerySet[Continuation]:
     by_system = Q(system__in=systems) if systems else Q()
     own = Q(key="self") if campaign.include_self else Q(pk__in=[])
     continuations = Continuation.objects.filter(
-        of_dialogues(campaign.part, "dialogue__"), dialogue__corpus=campaign.corpus_id
+        of_dialogues(campaign.part, "dialogue__"),
+        exclusion.without(exclusion.excluded_ids(campaign.corpus, campaign.exclude), "dialogue__"),
+        dialogue__corpus=campaign.corpus_id,
     )
     if campaign.scheme_version.item_kind in OF_RECORDS:
         return continuations.filter(key=SELF)

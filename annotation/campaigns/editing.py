@@ -151,7 +151,7 @@ def _moves(campaign: Campaign) -> str:
 State = Campaign.State
 CHOOSES = {
     *("scheme", "corpus", "systems", "seed", "include_self", "part", "side_by_side"),
-    *("compares", "compared", "baseline", "ranked", "most_comparisons"),
+    *("compares", "compared", "baseline", "ranked", "most_comparisons", "exclude"),
 }
 """Changes of a draft after which its comparisons are selected again."""
 NOT_COPIED = {

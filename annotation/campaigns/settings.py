@@ -10,8 +10,8 @@ from typing import Any, ClassVar, NamedTuple, NoReturn
 from django.db import models
 
 from annotation.campaigns import allocation, review_queue, reviewed, sampling
-from annotation.corpora import queries
-from annotation.errors import CampaignRefused
+from annotation.corpora import exclusion, queries
+from annotation.errors import CampaignRefused, ExclusionRefused
 from annotation.kinds import TURN
 from annotation.models import Campaign
 from annotation.models.campaigns import NAME_LIMIT
@@ -239,6 +239,18 @@ GROUPS = {
             ),
         ),
     ),
+    "exclusion": Group(
+        "Dialogues left out by an answer",
+        (
+            Setting(
+                "exclude",
+                exclusion.LABEL,
+                exclusion.HELP,
+                applies=exclusion.is_possible,
+            ),
+        ),
+        "As of the moment at which tasks are made. Tasks that exist stay, whatever people answer later.",
+    ),
     "review": Group(
         "A review queue: drawn by what a judge said",
         (
@@ -437,6 +449,7 @@ def check(campaign: Campaign) -> None:
     if campaign.part and not campaign.corpus.has_training:
         refuse("part", f"No dialogue of {campaign.corpus.name} is in training.")
     _check_speakers(campaign)
+    _check_exclusion(campaign)
     _check_overlap(campaign)
     for refusal in (sampling.order_refusal, sampling.balance_refusal, reviewed.refusal):
         if (wrong := refusal(campaign)) is not None:
@@ -458,6 +471,14 @@ def _check_speakers(campaign: Campaign) -> None:
         refuse("speakers", "Speakers are chosen for questions about single turns: choose none here.")
     if unknown := queries.unknown_speakers(campaign.corpus, campaign.speakers):
         refuse("speakers", f"Nobody speaks as “{unknown[0][:80]}” in {campaign.corpus.name}.")
+
+
+def _check_exclusion(campaign: Campaign) -> None:
+    try:
+        exclusion.check(campaign.corpus, campaign.exclude)
+    except ExclusionRefused as error:
+        reason = str(error)
+        refuse("exclude", f"{reason[0].upper()}{reason[1:]}.")
 
 
 def _check_review(campaign: Campaign) -> None:

@@ -208,6 +208,8 @@ class Campaign(models.Model):
 
     Training dialogues are included only where training is the `part`, and then no others are.
 
+    `exclude` leaves out dialogues by people's answers (`annotation.corpora.exclusion`); "" leaves out none.
+
     With `side_by_side`, one task shows all responses of the selected systems to one point of a dialogue, with
     the same questions on each.
 
@@ -279,6 +281,7 @@ class Campaign(models.Model):
     include_self = models.BooleanField(default=False)
     speakers = ArrayField(models.CharField(max_length=300), blank=True, default=list, db_default=[])
     part = models.CharField(max_length=10, choices=Part, blank=True, default=Part.REST, db_default="")
+    exclude = models.CharField(max_length=400, blank=True, default="", db_default="")
     raters_per_item = models.PositiveSmallIntegerField(default=2)
     lease_minutes = models.PositiveIntegerField(default=60)
     occasion = models.CharField(max_length=20, choices=Occasion, default=Occasion.MAIN)

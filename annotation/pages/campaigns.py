@@ -25,7 +25,9 @@ from annotation.campaigns import rules as campaign_rules
 from annotation.campaigns import tasks as campaign_tasks
 from annotation.campaigns.bulk_acts import CAMPAIGN_ACTS, ONLY_ARCHIVED, ONLY_CURRENT
 from annotation.campaigns.rules import Rules
+from annotation.corpora import exclusion, splits
 from annotation.errors import CampaignRefused, RoleRefused, SchemeRefused
+from annotation.hooks import RATERS_PER_ITEM
 from annotation.kinds import COMPARING, OF_RECORDS, TURN
 from annotation.models import CampaignMember, CampaignRole, turn_numbers
 from annotation.models.campaigns import NAME_LIMIT, Campaign
@@ -199,6 +201,7 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
     initial = new_initial(corpus, by)
     if scheme := request.GET.get("scheme", ""):
         initial["scheme"] = scheme
+        initial["raters_per_item"] = RATERS_PER_ITEM.get(scheme, initial["raters_per_item"])
     form = CampaignForm(request.POST or None, corpus=corpus, initial=initial)
     edited = Edited(starter(initial["name"]))
     if request.method == "POST":
@@ -411,6 +414,9 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
         "verbs": [(text, verb) for text, verb, states in STATE_BUTTONS if campaign_row.state in states],
         "settings": _settings(campaign_row, judges),
         "review": _review(campaign_row),
+        "excluded": exclusion.described(
+            campaign_row.corpus, campaign_row.exclude, training=campaign_row.part == splits.TRAINING
+        ),
         "members": members,
         "groups": PeopleGroup.objects.all(),
         "roles": accounts.campaign_roles_of(campaign_row),
@@ -517,6 +523,7 @@ def _settings(campaign: Campaign, judges: dict[str, str]) -> list[tuple[str, Any
         ("Systems", f"{systems or 'all'}{', and own turns' if campaign.include_self else ''}"),
         ("Turns by", ", ".join(campaign.speakers)),
         ("Part", campaign.part),
+        ("Dialogues left out by", campaign.exclude),
         ("Asked about", _sample_sentence(campaign, judges)),
         ("Order of tasks", order),
         ("Balanced over", campaign.balance_by and f"{campaign.balance_by}, for each annotator"),

@@ -18,12 +18,12 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access, hooks
 from annotation.campaigns import progress as campaign_progress
-from annotation.corpora import deletion, dialogue_view, queries, splits, uploads
+from annotation.corpora import deletion, dialogue_view, exclusion, queries, splits, uploads
 from annotation.corpora.copy_without_turns import MOST_COPIED, USUAL, copy_without_turns
 from annotation.corpora.properties import LONGEST as FAMILY_LIMIT
 from annotation.corpora.properties import set_families, set_has_marks
 from annotation.corpora.splits import openings
-from annotation.errors import DeletionRefused, FamilyRefused, SplitRefused
+from annotation.errors import DeletionRefused, ExclusionRefused, FamilyRefused, SplitRefused
 from annotation.first_steps import first_steps
 from annotation.formats.source import ImportProblem
 from annotation.models import Continuation, Dialogue, Turn, turn_numbers
@@ -312,6 +312,30 @@ def dialogues(request: HttpRequest, name: str) -> HttpResponse:
         **_results(request, corpus_row, search),
     }
     return render(request, "corpora/dialogues.html", context)
+
+
+@require_GET
+@researcher_only
+def left_out(request: HttpRequest, name: str) -> HttpResponse:
+    """Researchers: the dialogues that an exclusion, such as objection>=1, leaves out, and the reasons."""
+    corpus_row = access.corpus_named(name)
+    text = request.GET.get("exclude", "").replace("\0", "").strip()
+    result, refusal = None, ""
+    try:
+        exclusion.check(corpus_row, text)
+        result = exclusion.left_out(corpus_row, text)
+    except ExclusionRefused as error:
+        refusal = str(error)
+    page = Paginator(result.visible if result else [], PAGE_SIZE).get_page(request.GET.get("page"))
+    context = {
+        "corpus": corpus_row,
+        "exclude": text,
+        "hint": exclusion.HELP,
+        "result": result and result.as_json(),
+        "refusal": refusal,
+        "page": page,
+    }
+    return render(request, "corpora/left_out.html", context)
 
 
 @require_GET

@@ -44,7 +44,7 @@ from annotation.work import task_actions as labelling
 from annotation.work.checking import parse
 from annotation.work.leases import Hold, Seat
 from annotation.work.own_work import Progress, has_later, others_are_busy, progress, with_work
-from annotation.work.screens import Screen, load
+from annotation.work.screens import Screen, load, with_notes
 from annotation.work.shortcuts import REASONS, shortcuts
 from annotation.work.submissions import taken_back
 from annotation.work.task_answers import hold_of
@@ -507,7 +507,7 @@ def _state(by: User, seat: Seat, hold: Hold | None, status: str) -> dict[str, An
         state["html"] = get_template("annotate/_nothing.html").render(nothing)
         return state
     plan = questionnaire_of(seat.version)
-    screen = load(hold.task, plan.is_tagged, hold.assignment, plan.item_kinds)
+    screen = with_notes(load(hold.task, plan.is_tagged, hold.assignment, plan.item_kinds), plan.key)
     state["html"] = transcript(screen)
     state["task"] = {
         "assignment": hold.assignment,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from annotation import records
+from annotation import hooks, records
 from annotation.campaigns import sampling, tasks
 from annotation.campaigns.choice import by_speakers
 from annotation.corpora.rows import agenda_record, participant_record, turn_record
@@ -321,6 +321,14 @@ def compare(task: int, head: Head, own: Sequence[Row], members: Sequence[Member]
     return scene.screen(task, each or (head.item,), parts, sides)
 
 
+def with_notes(screen: Screen, scheme: str) -> Screen:
+    """Return a screen with the named texts that its scheme puts beside a task, before the others."""
+    notes_of = hooks.SCREEN_NOTES.get(scheme)
+    if notes_of is None:
+        return screen
+    return replace(screen, about=screen.about._replace(metadata=(*notes_of(screen), *screen.about.metadata)))
+
+
 class Scene:
     """Speakers of a task, and what may be shown of them."""
 
@@ -448,7 +456,8 @@ def campaign_preview(campaign: Campaign, place: tuple[int, int | None]) -> Scree
     """Return the screen of one of a campaign's places, with its display settings."""
     plan = questionnaire_of(campaign.scheme_version_id)
     items = sampling.items(campaign) if campaign.review is not None else None
-    return load_place(*place, campaign.shows, plan.is_tagged, plan.item_kinds, campaign.speakers, items)
+    screen = load_place(*place, campaign.shows, plan.is_tagged, plan.item_kinds, campaign.speakers, items)
+    return with_notes(screen, plan.key)
 
 
 def scheme_preview(

@@ -47,7 +47,8 @@ from jobs.api import accepted
 from jobs.models import Job
 
 PART = OpenApiParameter("part", str, enum=["", *PARTS])
-PLACE = [OpenApiParameter("corpus", int), OpenApiParameter("campaign", int), PART]
+EXCLUDE = OpenApiParameter("exclude", str, description="leave out dialogues by an answer: `objection>=1`")
+PLACE = [OpenApiParameter("corpus", int), OpenApiParameter("campaign", int), PART, EXCLUDE]
 WITH_NOTES = OpenApiParameter("notes", bool, description="notes instead of labels; false by default")
 SHAPE = OpenApiParameter("shape", str, enum=list(SHAPES), description="long by default")
 FORM = OpenApiParameter("form", str, OpenApiParameter.PATH, enum=list(FORMATS))
@@ -224,4 +225,11 @@ def taken_by(request: Request, corpus: Corpus, about: Campaign | Gold | None, da
     if part in ("test", "all") and request.method == "GET" and splits.lock_of(corpus):
         raise ValidationError({"part": ["Test is locked: use POST with a part and a purpose."]})
     with refused_as("part"):
-        return take(corpus=corpus, about=about, part=part, purpose=data["purpose"], by=api.user(request))
+        return take(
+            corpus=corpus,
+            about=about,
+            part=part,
+            purpose=data["purpose"],
+            exclude=data["exclude"],
+            by=api.user(request),
+        )

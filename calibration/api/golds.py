@@ -17,7 +17,7 @@ from rest_framework.response import Response
 from annotation.access import IsResearcherSomewhere
 from calibration import access
 from calibration.access import IsGoldResearcher, must_manage, visible_to
-from calibration.api.exports import FORM, PART, download, refused_as, response_of, taken_by
+from calibration.api.exports import EXCLUDE, FORM, PART, download, refused_as, response_of, taken_by
 from calibration.api.serializers import (
     ExportPartSerializer,
     GoldPreviewSerializer,
@@ -78,7 +78,7 @@ def _row(row: dict[str, Any]) -> dict[str, Any]:
     return {name: row[name] for name in names} | sides
 
 
-@download(ExportPartSerializer, query=[PART], path=FORM, permission=IsGoldResearcher)
+@download(ExportPartSerializer, query=[PART, EXCLUDE], path=FORM, permission=IsGoldResearcher)
 def difference_file(request: Request, pk: int, other: int, form: str) -> HttpResponseBase:
     """Stream two golds side by side as a file; test or all by POST with a purpose."""
     first, second = access.gold(pk), access.gold(other)
@@ -167,7 +167,7 @@ def gold(request: Request, pk: int) -> dict[str, Any]:
     return gold_export.provenance(derivation) | {"changes": asdict(changes_of(derivation))}
 
 
-@download(ExportPartSerializer, query=[PART], path=FORM, permission=IsGoldResearcher)
+@download(ExportPartSerializer, query=[PART, EXCLUDE], path=FORM, permission=IsGoldResearcher)
 def labels(request: Request, pk: int, form: str) -> HttpResponseBase:
     """Stream a derivation's labels as a file; test or all by POST with a purpose."""
     derivation = access.gold(pk)

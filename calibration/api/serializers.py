@@ -13,6 +13,7 @@ from rest_framework.response import Response
 
 from annotation.api.corpora_serializers import TrainingPart
 from annotation.api.people import Text
+from annotation.corpora.exclusion import LONGEST
 from annotation.corpora.splits import LONGEST_PURPOSE
 from annotation.models import Corpus
 from annotation.models.campaigns import Campaign
@@ -211,6 +212,11 @@ class ExportPartSerializer(serializers.Serializer[Any]):
 
     part = serializers.ChoiceField(choices=PARTS, default="")
     purpose = Text(max_length=LONGEST_PURPOSE, default="")
+    exclude = Text(
+        max_length=LONGEST,
+        default="",
+        help_text="Leave out dialogues by people's answers, such as `objection>=1`; the manifest lists them.",
+    )
 
     def validate_purpose(self, purpose: str) -> str:
         """Refuse a purpose that nothing is opened for."""
@@ -337,5 +343,6 @@ class ExportSerializer(serializers.ModelSerializer[Export]):
     class Meta:
         model = Export
         fields = [
-            *("id", "what", "corpus", "campaign", "gold", "part", "format", "rows", "sha256", "created_at")
+            *("id", "what", "corpus", "campaign", "gold", "part", "format", "rows", "sha256", "created_at"),
+            "excluded",
         ]

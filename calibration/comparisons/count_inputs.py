@@ -80,6 +80,7 @@ def read(params: Mapping[str, Any], corpus: Corpus, campaign: Campaign | None) -
         per_turns=texts.integer("per_turns", MOST_TURNS, least=1),
         samples=samples,  # type: ignore[arg-type]
         correction=correction,
+        exclude=texts.exclude(corpus),
     )
 
 
@@ -502,7 +503,10 @@ def failed_continuations(query: CountsQuery, raters: Collection[int], questions:
     if query.campaign is not None:
         tasks = Task.objects.filter(campaign=query.campaign)
         calls = calls.filter(continuation__in=tasks.values("continuation"))
-    continuations = Continuation.objects.filter(of_dialogues(query.scope.part, "dialogue__"))
+    scope = query.scope
+    continuations = Continuation.objects.filter(
+        of_dialogues(scope.part, "dialogue__"), scope.of_continuations()
+    )
     return set(continuations.filter(pk__in=calls.values("continuation")).values_list("pk", flat=True))
 
 

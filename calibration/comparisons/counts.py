@@ -439,6 +439,8 @@ def facts(counts: Counts) -> list[str]:
             f"Each cell is the mean over {count_text(result.n_strata, 'stratum', 'strata')} "
             f"of {query.strata}."
         )
+    if excluded := query.left_out():
+        lines.append(excluded["sentence"])
     if selection.left_out:
         names = join_names([question.title for question in selection.left_out], 10)
         lines.append(f"Left out, in sums too, because the rater never answered it: {names}.")
@@ -517,6 +519,7 @@ def _params(query: CountsQuery) -> dict[str, Any]:
         "part": query.part,
         "resamples": query.plan.resamples,
         "seed": query.plan.seed,
+        "exclude": query.exclude,
     }
     campaign = query.campaign.pk if query.campaign else None
     return {"corpus": query.corpus.pk, "campaign": campaign, "given": query_params}

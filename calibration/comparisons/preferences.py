@@ -124,6 +124,7 @@ def read(params: Mapping[str, Any], corpus: Corpus, campaign: Campaign | None) -
         texts.text("question"),
         texts.names("systems"),
         cast(Any, Choices)(ties, both_bad, texts.text("anchor")),
+        exclude=texts.exclude(corpus),
     )
 
 

@@ -24,7 +24,7 @@ from calibration.exports import labels as label_export
 from calibration.exports import notes as note_export
 from calibration.exports.labels import Download
 from calibration.exports.packages import PACKAGES, Contents
-from calibration.exports.parts import ExportPart
+from calibration.exports.parts import ExportPart, without_excluded
 from calibration.exports.transcripts import FORMS, Sheet, of_part, sheet
 from calibration.exports.wide import wide_labels
 from calibration.exports.writing import (
@@ -120,13 +120,25 @@ class Order:
             "other": self.other.pk if self.other else None,
             "split": self.export_part.split.pk if self.export_part.split else None,
             "part": self.export_part.part,
+            "exclude": self.export_part.exclude,
             "form": self.form,
             "choice": dict(self.choice),
         }
 
     def about(self) -> dict[str, Any]:
         """Return the order's entry in the log of downloads."""
-        return _entry(self.params())
+        return _entry(self.params()) | {"excluded": self.excluded}
+
+    @property
+    def excluded(self) -> dict[str, Any] | None:
+        """What people's answers leave out of it, as plain data; None where nothing is to be left out."""
+        left_out = self.export_part.left_out
+        return left_out.as_json() if left_out else None
+
+    @property
+    def scope(self) -> Scope:
+        """Scope of the labels to write."""
+        return self.export_part.narrowed(scope_of(self.corpus, self.campaign, self.export_part.part))
 
     def most(self) -> int:
         """Return an upper estimate of its rows."""
@@ -136,7 +148,7 @@ class Order:
             return Turn.objects.filter(continuation__in=self._sheet().continuations).count()
         if self.what in CONTENTS:
             return CONTENTS[self.what].most(self)
-        scope = scope_of(self.corpus, self.campaign, self.export_part.part)
+        scope = self.scope
         return note_export.most(scope) if self.what == NOTES else scope.most()
 
     def weight(self) -> int:
@@ -177,9 +189,8 @@ class Order:
             return gold_difference.query(self.gold, self.other, self.export_part)
         if self.gold is not None:
             return gold_export.query(self.gold, self.export_part)
-        scope = scope_of(self.corpus, self.campaign, self.export_part.part)
         read = note_export.notes if self.what == NOTES else SHAPES[self.shape]
-        return read(scope, self.export_part)
+        return read(self.scope, self.export_part)
 
     def _package(self, file: IO[bytes]) -> FileSummary:
         hashed = Hashed(file)
@@ -194,16 +205,16 @@ class Order:
 
     def fill(self, bundle: Bundle) -> int:
         """Add a package's files and its manifest to a bundle; return the number of labels in them."""
-        scope = scope_of(self.corpus, self.campaign, self.export_part.part)
         questions = tuple(self.choice.get("questions", ()))
-        rows = PACKAGES[self.what].write(Contents(scope, self.export_part, questions), bundle)
+        rows = PACKAGES[self.what].write(Contents(self.scope, self.export_part, questions), bundle)
         campaign = self.campaign.name if self.campaign else None
-        facts = {"package": self.what, "corpus": self.corpus.name, "campaign": campaign}
-        bundle.finish(facts | {"part": self.export_part.part or "all", "rows": rows})
+        facts: dict[str, Any] = {"package": self.what, "corpus": self.corpus.name, "campaign": campaign}
+        facts |= {"part": self.export_part.part or "all", "rows": rows}
+        bundle.finish(facts | ({"excluded": self.excluded} if self.excluded else {}))
         return rows
 
     def _sheet(self) -> Sheet:
-        scope = scope_of(self.corpus, self.campaign, self.export_part.part)
+        scope = self.scope
         continuations = self.choice.get("continuations") or of_part(scope, self.export_part)
         return sheet(
             scope, self.export_part, continuations=continuations, raters=self.choice.get("raters", ())
@@ -242,7 +253,7 @@ def from_params(params: Mapping[str, Any]) -> Order:
     references = {"campaign": campaign, "gold": gold, "other": other, "split": split}
     if corpus is None or any(params[name] and references[name] is None for name in references):
         raise JobRefused("what it was to be written from was deleted")
-    export_part = ExportPart(split, params["part"])
+    export_part = without_excluded(ExportPart(split, params["part"]), corpus, params.get("exclude", ""))
     form, choice = params["form"], params["choice"]
     return Order(params["what"], corpus, campaign, export_part, form, gold, choice, other)
 
@@ -345,6 +356,8 @@ def order_or_job(*, order: Order, by: User) -> Download | Job:
     title += ", a column for each rater," if order.shape == WIDE else ""
     about = f"{title} of {order.campaign.name if order.campaign else order.corpus.name} as {order.form}"
     part = {"": "", "all": ", dev and test"}.get(order.export_part.part, f", {order.export_part.part}")
+    if order.export_part.left_out:
+        part += f", without {order.export_part.left_out.digest()[:8]}"
     number = f"{order.corpus.pk}/{order.campaign.pk if order.campaign else '-'}"
     choice_text = f", choice {sha256(repr(sorted(order.choice.items())).encode()).hexdigest()[:8]}"
     subject = f"{about[:180]}{part}{choice_text if order.choice else ''}, for account {by.pk} ({number})"
@@ -352,7 +365,7 @@ def order_or_job(*, order: Order, by: User) -> Download | Job:
 
 
 def run(job: Job, progress: Progress) -> dict[str, Any]:
-    """Write the file that a job describes; the result is {rows, size, sha256}."""
+    """Write the file that a job describes; the result is {rows, size, sha256, excluded}."""
     order = from_params(job.params)
     path = path_of(job)
     unfinished = path.with_suffix(".part")
@@ -364,7 +377,12 @@ def run(job: Job, progress: Progress) -> dict[str, Any]:
         raise JobRefused(str(refused)) from refused
     finally:
         unfinished.unlink(missing_ok=True)
-    return {"rows": summary.rows, "size": summary.size, "sha256": summary.sha256}
+    return {
+        "rows": summary.rows,
+        "size": summary.size,
+        "sha256": summary.sha256,
+        "excluded": order.excluded,
+    }
 
 
 class Watched:
@@ -402,7 +420,8 @@ def download(job: Job) -> Download | None:
     except FileNotFoundError:
         return None
     summary = FileSummary(result["rows"], result["size"], result["sha256"])
-    return Download(file, summary, params["form"], _entry(params) | {"created_by": job.created_by})
+    about = _entry(params) | {"excluded": result.get("excluded"), "created_by": job.created_by}
+    return Download(file, summary, params["form"], about)
 
 
 def name_of(job: Job) -> str:

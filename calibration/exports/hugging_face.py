@@ -7,7 +7,7 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db.models import QuerySet
@@ -280,7 +280,7 @@ def write(contents: Contents, bundle: Bundle) -> int:
 def _each(export_part: ExportPart) -> list[ExportPart]:
     """Return the selected parts, with dev and test separate."""
     if export_part.part == "all":
-        return [ExportPart(export_part.split, "dev"), ExportPart(export_part.split, "test")]
+        return [replace(export_part, part="dev"), replace(export_part, part="test")]
     return [export_part]
 
 
@@ -288,7 +288,7 @@ def _continuations(contents: Contents, export_part: ExportPart) -> QuerySet[Cont
     """Return the continuations of a part: of a campaign those with labels."""
     scope = contents.scope
     continuations = Continuation.objects.filter(
-        of_dialogues(scope.part, "dialogue__"), dialogue__corpus=scope.corpus
+        of_dialogues(scope.part, "dialogue__"), scope.of_continuations(), dialogue__corpus=scope.corpus
     )
     if scope.campaign is not None:
         rated = Label.objects.filter(pk__in=scope.labels().order_by().values("pk"))

@@ -234,6 +234,7 @@ class Download:
                 format=self.form, rows=self.summary.rows, sha256=self.summary.sha256, **self.about
             )
             detail = {"what": export.what, "part": export.part, "rows": export.rows, "format": export.format}
+            detail |= {"exclude": export.excluded["exclude"]} if export.excluded else {}
             subject = f"export {export.pk} of {export.corpus.name}"[:300]
             Event.objects.create(by=export.created_by, verb="export", subject=subject, detail=detail)
 
@@ -293,5 +294,6 @@ def manifest(export: Export) -> dict[str, Any]:
         "corpus": export.corpus.name,
         "campaign": export.campaign.name if export.campaign else None,
         "gold": export.gold_id,
+        **({"excluded": export.excluded} if export.excluded else {}),
         "created_at": export.created_at.isoformat(),
     }

@@ -1,20 +1,27 @@
-"""Parts of a split in exports. Exporting test is a look at it, logged with its purpose."""
+"""Parts of a split in exports, without dialogues left out by people's answers.
+
+Exporting test is a look at it, logged with its purpose.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
 
-from annotation.corpora import splits
+from annotation.corpora import exclusion, splits
+from annotation.corpora.exclusion import LeftOutDialogues
 from annotation.corpora.splits import TRAINING
+from annotation.errors import ExclusionRefused
 from annotation.models import Campaign, Corpus, Split, SplitCluster
 from calibration.errors import ExportRefused
 from calibration.exports.writing import Column
 from calibration.models import Gold
+from calibration.ratings.scope import Scope
+from calibration.ratings.subsets import Subset
 from config.permissions import is_researcher
 
 PART_SQL = "CASE WHEN d.part = 'training' THEN d.part ELSE coalesce(sc.part, nullif(d.part, '')) END"
@@ -25,7 +32,8 @@ PART_COLUMN = Column("part", PART_SQL, "plain")
 PART_TABLE = (
     "LEFT JOIN annotation_splitcluster sc ON sc.split_id = %s AND sc.cluster = coalesce(i.cluster, d.cluster)"
 )
-OF_PART = "(d.part = 'training') = (%s = 'training') AND (%s IN ('', 'all', 'training') OR sc.part = %s)"
+OF_PART = """(d.part = 'training') = (%s = 'training') AND (%s IN ('', 'all', 'training') OR sc.part = %s)
+  AND d.id <> ALL(%s::bigint[])"""
 PARTS = ("dev", "test", "all", TRAINING)
 
 
@@ -33,16 +41,35 @@ PARTS = ("dev", "test", "all", TRAINING)
 class ExportPart:
     """Part of an export: dev, test or all of a split, or training.
 
-    The part is empty where there is no split; all of them leave training out.
+    The part is empty where there is no split; all of them leave training out. `left_out` are dialogues left
+    out by people's answers.
     """
 
     split: Split | None
     part: str
+    left_out: LeftOutDialogues | None = None
 
     @property
     def params(self) -> tuple[Any, ...]:
         """The values for PART_TABLE and OF_PART, in that order."""
-        return (self.split.pk if self.split else None, self.part, self.part, self.part)
+        split = self.split.pk if self.split else None
+        return (split, self.part, self.part, self.part, self.excluded_ids)
+
+    @property
+    def excluded_ids(self) -> list[int]:
+        """Ids of the dialogues left out by people's answers."""
+        return self.left_out.ids if self.left_out else []
+
+    @property
+    def exclude(self) -> str:
+        """The exclusion, '' for none."""
+        return str(self.left_out.exclusion) if self.left_out else ""
+
+    def narrowed(self, scope: Scope) -> Scope:
+        """Return a scope without the dialogues left out by people's answers."""
+        if self.left_out is None:
+            return scope
+        return replace(scope, subset=Subset(exclude=self.exclude), excluded=tuple(self.excluded_ids))
 
     @property
     def clusters(self) -> QuerySet[SplitCluster, str] | None:
@@ -70,14 +97,32 @@ def take(
     about: Campaign | Gold | None = None,
     part: str = "",
     purpose: str = "",
+    exclude: str = "",
     by: User | None,
 ) -> ExportPart:
     """Return the part of an export; the split is fixed by it, and test or all is logged as a look.
 
-    `part` is dev, test, all, training, or empty for the part that needs no look. Raises ExportRefused for a
-    part that does not exist (a campaign or gold `about` training has no other), for test or all without a
-    purpose, and for anyone but researchers.
+    `part` is dev, test, all, training, or empty for the part that needs no look; `exclude` leaves out
+    dialogues by people's answers, such as `objection>=1`, as of now. Raises ExportRefused for a part that
+    does not exist (a campaign or gold `about` training has no other), for test or all without a purpose, for
+    anyone but researchers, and for an invalid exclusion.
     """
+    try:
+        exclusion.check(corpus, exclude)
+    except ExclusionRefused as error:
+        raise ExportRefused(str(error)) from error
+    return without_excluded(_take(corpus, about, part, purpose, by), corpus, exclude)
+
+
+def without_excluded(export_part: ExportPart, corpus: Corpus, exclude: str) -> ExportPart:
+    """Return a part without the dialogues that an exclusion leaves out as of now."""
+    is_training = export_part.part == TRAINING
+    return replace(export_part, left_out=exclusion.left_out(corpus, exclude, training=is_training))
+
+
+def _take(
+    corpus: Corpus, about: Campaign | Gold | None, part: str, purpose: str, by: User | None
+) -> ExportPart:
     if about is not None and about.part == TRAINING:
         if part not in ("", TRAINING):
             raise ExportRefused(f"{about} is about training dialogues: there is no {part} part of it")

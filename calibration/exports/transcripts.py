@@ -192,6 +192,9 @@ def _refuse_locked(scope: Scope, export_part: ExportPart, continuations: Sequenc
     clusters = dict(rows.values_list("pk", "dialogue__cluster"))
     if len(clusters) < len(set(continuations)):
         raise ExportRefused(f"not all of these continuations are in {scope.corpus.name}")
+    excluded = rows.filter(dialogue__in=export_part.excluded_ids).select_related("dialogue").first()
+    if excluded is not None:
+        raise ExportRefused(f"{excluded.dialogue.key} is left out by {export_part.exclude}")
     if export_part.split is None or export_part.part == "all":
         return
     other = SplitCluster.objects.filter(split=export_part.split, cluster__in=set(clusters.values()))

@@ -140,13 +140,16 @@ def add_part_arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--purpose", default="", metavar="TEXT", help="what test is taken out for: logged as a look at test"
     )
+    parser.add_argument(
+        "--exclude", default="", metavar="ANSWER", help="leave out dialogues, such as 'objection>=1'"
+    )
 
 
 def take_part(corpus: Corpus, about: Campaign | Gold | None, options: dict[str, Any]) -> ExportPart:
     """Return the part of a corpus named by the options. Raises CommandError for test without a purpose."""
     refuse_purpose(options, ("test", "all"))
     try:
-        part_options = {name: options[name] for name in ("part", "purpose")}
+        part_options = {name: options[name] for name in ("part", "purpose", "exclude")}
         return take(corpus=corpus, about=about, **part_options, by=None)
     except CalibrationError as refused:
         raise CommandError(str(refused)) from refused

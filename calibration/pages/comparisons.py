@@ -85,7 +85,7 @@ class CountsPage(ReportPage):
     template = "calibration/counts.html"
     names = (
         *("rater", "beside", "questions", "strata", "per_turns", "samples", "correction", "part"),
-        *("resamples", "seed", "campaign"),
+        *("resamples", "seed", "campaign", "exclude"),
     )
 
     def parameters(self, query: QueryDict) -> Params:
@@ -129,6 +129,7 @@ class CountsPage(ReportPage):
         """Return the tables with their notes, and the chart of the first."""
         counted, beside = report
         return _count_tables(counted) | {
+            "excluded": counted.query.left_out(),
             "beside": beside and _count_tables(beside),
             "distances": count_files.distances(counted),
             "distance_names": list(count_files.DISTANCES.values()),
@@ -412,7 +413,7 @@ class PreferencesPage(ReportPage):
 
     kind = PREFERENCES
     template = "calibration/preferences.html"
-    names = ("question", "systems", "ties", "both_bad", "anchor", "part", "resamples", "seed")
+    names = ("question", "systems", "ties", "both_bad", "anchor", "part", "resamples", "seed", "exclude")
 
     def offers(self, subject: Corpus, campaign: Campaign | None, params: Params) -> Context:
         """Return the questions, systems, and settings for votes to choose from."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import json
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.db.models import QuerySet
@@ -17,8 +18,9 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.corpora import splits
+from annotation.corpora import exclusion, splits
 from annotation.corpora.splits import LONGEST_PURPOSE, TRAINING
+from annotation.errors import ExclusionRefused
 from annotation.models import Continuation
 from annotation.models.campaigns import Campaign
 from annotation.models.corpora import Corpus
@@ -62,14 +64,17 @@ def index(request: HttpRequest) -> HttpResponse:
     if campaign is not None:
         golds, done = golds.filter(campaign=campaign), done.filter(campaign=campaign)
     scope = scope_of(corpus, campaign)
+    place = place_query(corpus.pk, campaign.pk if campaign else None)
     context: dict[str, Any] = {
         "corpus": corpus,
         "campaign": campaign,
+        "place": ("campaign", campaign.pk) if campaign else ("corpus", corpus.pk),
+        **left_out_context(request, corpus, training=scope.training),
         "n": scope.most(),
         "n_notes": note_export.most(scope),
         "is_most": scope.machine_counts().exists(),
         "split": splits.lock_of(corpus),
-        "query": place_query(corpus.pk, campaign.pk if campaign else None),
+        "query": place + exclude_query(request),
         "packages": [
             (package.title, package.hint, reverse("export-package", args=[key]))
             for key, package in PACKAGES.items()
@@ -220,10 +225,33 @@ def taken_by(request: HttpRequest, corpus: Corpus, about: Campaign | Gold | None
     if request.GET.get("part") == TRAINING:
         posted["part"] = TRAINING
     try:
-        return take(corpus=corpus, about=about, by=user, **posted)
+        return take(corpus=corpus, about=about, by=user, exclude=exclude_of(request), **posted)
     except CalibrationError as refused:
         messages.error(request, f"Not downloaded: {refused}.")
         return None
+
+
+def exclude_of(request: HttpRequest) -> str:
+    """Return the exclusion of dialogues in an address."""
+    return request.GET.get("exclude", "").replace("\0", "").strip()
+
+
+def exclude_query(request: HttpRequest) -> str:
+    """Return the exclusion of an address as a further parameter of its files, '' for none."""
+    exclude = exclude_of(request)
+    return f"&{urlencode({'exclude': exclude})}" if exclude else ""
+
+
+def left_out_context(request: HttpRequest, corpus: Corpus, *, training: bool = False) -> dict[str, Any]:
+    """Return what a page shows of the exclusion in its address: what it leaves out, or why it is refused."""
+    exclude, refusal, excluded = exclude_of(request), "", None
+    try:
+        exclusion.check(corpus, exclude)
+        excluded = exclusion.described(corpus, exclude, training=training)
+    except ExclusionRefused as error:
+        refusal = str(error)
+    context = {"exclude": exclude, "excluded": excluded, "exclude_refusal": refusal}
+    return context | {"may_exclude": exclusion.is_possible(corpus), "exclude_hint": exclusion.HELP}
 
 
 # Transcripts with the tags of selected raters: selection and files.
@@ -261,7 +289,7 @@ def choose_transcripts(request: HttpRequest) -> HttpResponse:
         "has_people": any(rater.kind == "human" for rater in raters),
         "forms": [(form, title) for form, (title, *_) in FORMS.items()],
         "split": splits.lock_of(corpus),
-        "query": f"campaign={campaign.pk}" if campaign else f"corpus={corpus.pk}",
+        "query": place_query(corpus.pk, campaign.pk if campaign else None) + exclude_query(request),
     }
     return render(request, "calibration/transcripts.html", context)
 

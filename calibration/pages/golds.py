@@ -50,7 +50,14 @@ from calibration.gold.difference import STATUSES, comparable, difference, shared
 from calibration.gold.export import findings_of
 from calibration.gold.rules import RULES, Option, Rule, default_rule, known_options, limits
 from calibration.models import Gold, GoldLabel
-from calibration.pages.exports import TEST_PARTS, answer, file_addresses, taken_by
+from calibration.pages.exports import (
+    TEST_PARTS,
+    answer,
+    exclude_query,
+    file_addresses,
+    left_out_context,
+    taken_by,
+)
 from calibration.ratings.scope import Census, offered, scope_of
 from calibration.reports.names import Names, names_in
 from config.files import row_id
@@ -410,6 +417,8 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         "split": None if gold.is_of_training else splits.lock_of(gold.corpus),
         "only_without": only_without,
         "exports": gold.exports.select_related("created_by")[:10],
+        "query": exclude_query(request).removeprefix("&"),
+        **left_out_context(request, gold.corpus, training=gold.is_of_training),
     }
     return render(request, "calibration/gold.html", context)
 

@@ -17,6 +17,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.corpora import splits
+from annotation.corpora.exclusion import HELP, LABEL, LONGEST
 from annotation.corpora.splits import TRAINING
 from annotation.models import Campaign, Corpus
 from annotation.schemes.definitions import UNSCALED
@@ -149,7 +150,7 @@ class LevelFields(forms.Form):
 
 
 class SubsetFields(forms.Form):
-    """Systems, conditions and dates to which a study is narrowed."""
+    """Systems, conditions and dates to which a study is narrowed, and dialogues that it leaves out."""
 
     systems = forms.MultipleChoiceField(
         required=False, widget=forms.CheckboxSelectMultiple, help_text="None ticked: all."
@@ -164,6 +165,7 @@ class SubsetFields(forms.Form):
     last_day = forms.DateField(
         required=False, widget=DATE, label="Labels to", help_text="Including this day, in UTC."
     )
+    exclude = forms.CharField(required=False, max_length=LONGEST, label=LABEL, help_text=HELP)
 
     def clean(self) -> dict[str, Any]:
         """Refuse a last day before the first."""
@@ -183,6 +185,7 @@ class SubsetFields(forms.Form):
             "conditions": conditions,
             "from": data["first_day"] and data["first_day"].isoformat(),
             "to": data["last_day"] and data["last_day"].isoformat(),
+            "exclude": data["exclude"],
         }
         subset = {key: value for key, value in subset.items() if value}
         return {"subset": subset} if subset else {}
@@ -229,7 +232,7 @@ def _count(name: str, label: str) -> forms.IntegerField:
 
 
 GROUPS = (
-    ("Only some systems, conditions or dates", "", "systems conditions first_day last_day split"),
+    ("Only some systems, conditions or dates", "", "systems conditions first_day last_day split exclude"),
     ("A question asked differently", "", "answering answered map ranges"),
     (
         "Levels: turns, dialogues, systems",

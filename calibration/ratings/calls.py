@@ -174,8 +174,8 @@ def calls_of(
     if scope.corpus.has_training:
         calls = calls.filter(of_dialogues(scope.part, "continuation__dialogue__"))
     if scope.subset:
-        complete = Q(item=None) & scope.subset.of_continuations("continuation__")
-        of_item = Q(item__isnull=False) & scope.subset.of_items("item__")
+        complete = Q(item=None) & scope.of_continuations("continuation__")
+        of_item = Q(item__isnull=False) & scope.of_items("item__")
         calls = calls.filter(complete | of_item, scope.subset.of_days("finished_at"))
     if clusters is not None:
         own = Q(item__cluster=None, continuation__dialogue__cluster__in=clusters)

@@ -7,13 +7,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import reduce
+from hashlib import sha256
 from operator import or_
 from typing import Any, cast
 
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 
 from annotation.campaigns.choice import by_review, by_speakers
-from annotation.corpora import splits
+from annotation.corpora import exclusion, splits
 from annotation.corpora.splits import TRAINING
 from annotation.errors import SplitRefused
 from annotation.models import Campaign, Corpus, Item, ItemMember, LabelCount, Occasion, Question, Split, Task
@@ -41,7 +42,8 @@ class Scope:
     A campaign's scope holds its people's labels, and the labels of judges, metrics and answer keys on its
     items, wherever they were given. `without` lists people whose labels in a campaign are excluded. With
     `training` the scope holds only labels of training dialogues; without it, none of them. `subset` narrows
-    it to the labels of some systems, conditions and days.
+    it to the labels of some systems, conditions and days; `excluded` are the ids of the dialogues that its
+    exclusion leaves out (`narrowed`).
     """
 
     corpus: Corpus
@@ -50,6 +52,7 @@ class Scope:
     without: tuple[LeftOut, ...] = ()
     training: bool = False
     subset: Subset = ALL_LABELS
+    excluded: tuple[int, ...] = ()
 
     @property
     def name(self) -> str:
@@ -74,12 +77,21 @@ class Scope:
         if self.without:
             labels = labels.exclude(_by_any(self.without))
         if self.subset:
-            labels = labels.filter(self.subset.of_items("item__"), self.subset.of_days("created_at"))
+            labels = labels.filter(self.of_items("item__"), self.subset.of_days("created_at"))
         if self.campaign is None:
             return labels
         own = Q(campaign=self.campaign)
         machine = ~Q(rater__kind=Rater.Kind.HUMAN) & Q(campaign__isnull=True)
         return labels.filter(own | (machine & _in_tasks(self.campaign)))
+
+    def of_items(self, prefix: str = "") -> Q:
+        """Condition: an item is in the subset. `prefix` leads from rows to the item."""
+        excluded = exclusion.without(self.excluded, f"{prefix}continuation__dialogue__")
+        return self.subset.of_items(prefix) & excluded
+
+    def of_continuations(self, prefix: str = "") -> Q:
+        """Condition: a continuation is in the subset. `prefix` leads from rows to the continuation."""
+        return self.subset.of_continuations(prefix) & exclusion.without(self.excluded, f"{prefix}dialogue__")
 
     def counts(self) -> QuerySet[LabelCount]:
         """Return the counts of labels that are in scope whatever their items.
@@ -120,7 +132,9 @@ class Scope:
             counts = self.ever().aggregate(
                 n=Count("pk", filter=Q(superseded_at=None)), changes=Count("pk"), last=Max("pk")
             )
-            return "{n}:{changes}:{last}".format(**counts)
+            stamp = "{n}:{changes}:{last}".format(**counts)
+            excluded = sha256(repr(self.excluded).encode()).hexdigest()[:16] if self.subset.exclude else ""
+            return f"{stamp}:{excluded}" if excluded else stamp
         parts = [label_counts.total_labels(self.counts())]
         if self.campaign is not None:
             parts.append(label_counts.total_labels(self.machine_counts()))
@@ -129,7 +143,7 @@ class Scope:
 
 def items_of(scope: Scope) -> QuerySet[Item]:
     """Return the items of a scope: those of a corpus, or those of a campaign's tasks."""
-    items = Item.objects.filter(scope.subset.of_items(), corpus=scope.corpus, training=scope.training)
+    items = Item.objects.filter(scope.of_items(), corpus=scope.corpus, training=scope.training)
     return items.filter(_in_tasks(scope.campaign, "")) if scope.campaign else items
 
 
@@ -160,8 +174,14 @@ def of_study(study: Study) -> Scope:
     A study whose split is called training covers the training dialogues.
     """
     scope = scope_of(study.corpus, study.campaign, str(study.definition.get("split") or ""))
-    scope = replace(scope, subset=parse_subset(study.definition.get("subset")))
+    scope = narrowed(scope, parse_subset(study.definition.get("subset")))
     return without_left_out(scope) if leaves_out(study) else scope
+
+
+def narrowed(scope: Scope, subset: Subset) -> Scope:
+    """Return a scope narrowed to a subset; the dialogues that its exclusion leaves out are those of now."""
+    result = exclusion.left_out(scope.corpus, subset.exclude, training=scope.training)
+    return replace(scope, subset=subset, excluded=tuple(result.ids) if result else ())
 
 
 def leaves_out(study: Study) -> bool:

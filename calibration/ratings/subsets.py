@@ -1,4 +1,4 @@
-"""Subset of a study: the systems, conditions and dates of labels to which it is narrowed."""
+"""Subset of a study: the systems, conditions and dates of labels, and the dialogues left out by an answer."""
 
 from __future__ import annotations
 
@@ -13,19 +13,22 @@ from typing import Any
 from django.db import connection
 from django.db.models import Exists, OuterRef, Q
 
+from annotation.corpora import exclusion
+from annotation.errors import ExclusionRefused
 from annotation.kinds import COMPARING, OF_RECORDS
 from annotation.models import Corpus, ItemMember
 from annotation.text import display
 from calibration.errors import DefinitionError
 
 #     {"systems": ["model-x", "model-y"], "conditions": {"prompting": "vanilla", "turns_per_call": [1, 5]},
-#      "from": "2026-03-01", "to": "2026-03-31"}
+#      "from": "2026-03-01", "to": "2026-03-31", "exclude": "objection>=1"}
 #
 # Every key is optional. A label is in the subset if all of them apply: its item's continuation is of one of
 # the systems and has, for every condition, one of the values; the label was given on one of the days (UTC).
-# All members of a comparison must qualify. A record of a dialogue has no system and no condition.
+# All members of a comparison must qualify. A record of a dialogue has no system and no condition. `exclude`
+# leaves out dialogues by people's answers (`annotation.corpora.exclusion`); a scope looks these up once.
 
-KEYS = ("systems", "conditions", "from", "to")
+KEYS = ("systems", "conditions", "from", "to", "exclude")
 Value = str | int | float | bool | None
 MOST_NAMES = 8
 """Largest number of systems that a sentence names."""
@@ -35,12 +38,13 @@ MOST_VALUES = 20
 
 @dataclass(frozen=True, slots=True)
 class Subset:
-    """Systems, values per condition, and first and last day; empty or None: not narrowed."""
+    """Systems, values per condition, first and last day, and an exclusion; empty or None: not narrowed."""
 
     systems: tuple[str, ...] = ()
     conditions: tuple[tuple[str, tuple[Value, ...]], ...] = ()
     first_day: date | None = None
     last_day: date | None = None
+    exclude: str = ""
 
     def __bool__(self) -> bool:
         return self != ALL_LABELS
@@ -57,6 +61,7 @@ class Subset:
             "conditions": {key: list(values) for key, values in self.conditions},
             "from": self.first_day.isoformat() if self.first_day else None,
             "to": self.last_day.isoformat() if self.last_day else None,
+            **({"exclude": self.exclude} if self.exclude else {}),
         }
 
     def in_words(self) -> str:
@@ -76,6 +81,8 @@ class Subset:
             if day is not None
         ]
         parts += [f"labels {' '.join(days)}"] if days else []
+        if (excluded := exclusion.parse(self.exclude)) is not None:
+            parts.append(f"dialogues that passed (left out where {excluded.in_words()}, or not checked)")
         return ", ".join(parts)
 
     def of_items(self, prefix: str = "") -> Q:
@@ -135,7 +142,17 @@ def parse_subset(raw: Any) -> Subset:
     if first_day and last_day and last_day < first_day:
         raise DefinitionError(f"subset: from, {first_day}, is after to, {last_day}")
     conditions = _conditions(raw.get("conditions"))
-    return Subset(tuple(dict.fromkeys(systems)), conditions, first_day, last_day)
+    exclude = _exclude(raw.get("exclude"))
+    return Subset(tuple(dict.fromkeys(systems)), conditions, first_day, last_day, exclude)
+
+
+def _exclude(raw: Any) -> str:
+    if raw in (None, ""):
+        return ""
+    try:
+        return str(exclusion.parse(str(raw)) or "")
+    except ExclusionRefused as error:
+        raise DefinitionError(f"subset: {error}") from error
 
 
 def _conditions(raw: Any) -> tuple[tuple[str, tuple[Value, ...]], ...]:
@@ -186,7 +203,11 @@ def condition_values(corpus: Corpus) -> dict[str, list[Value]]:
 
 
 def check_subset(corpus: Corpus, subset: Subset) -> None:
-    """Raise DefinitionError for a system, a condition or a value that the corpus does not have."""
+    """Raise DefinitionError for a system, condition, value or question that the corpus does not have."""
+    try:
+        exclusion.check(corpus, subset.exclude)
+    except ExclusionRefused as error:
+        raise DefinitionError(f"subset: {error}") from error
     if subset.systems:
         names = system_names(corpus)
         if unknown := [name for name in subset.systems if name not in names]:

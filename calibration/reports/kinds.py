@@ -12,13 +12,14 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
 
-from annotation.corpora import splits
-from annotation.errors import SplitRefused
+from annotation.corpora import exclusion, splits
+from annotation.errors import ExclusionRefused, SplitRefused
 from annotation.models import Campaign, Corpus, Rater, Split, TestLook
 from calibration.errors import CalibrationError
 from calibration.figure_cache import CachedFigures
 from calibration.ratings import definitions
-from calibration.ratings.scope import PARTS, RaterInfo, Scope, scope_of, shown_part
+from calibration.ratings.scope import PARTS, RaterInfo, Scope, narrowed, scope_of, shown_part
+from calibration.ratings.subsets import Subset
 from calibration.renderings import Rendering
 from calibration.statistics import Plan
 from jobs.models import Job
@@ -91,6 +92,13 @@ class Parameters:
             raise self.refusal(f"a part is dev, test, all or training, not {part!r}")
         return part
 
+    def exclude(self, corpus: Corpus) -> str:
+        """Return the exclusion of a corpus's dialogues by people's answers; empty for none."""
+        try:
+            return exclusion.check(corpus, self.text("exclude"))
+        except ExclusionRefused as error:
+            raise self.refusal(str(error)) from error
+
     def plan(self, level: float = 0.95) -> Plan:
         """Return the resampling plan for intervals at a confidence level."""
         resamples = self.integer("resamples", MOST_RESAMPLES)
@@ -112,18 +120,24 @@ class CorpusQuery:
     """A query on the labels of a corpus or campaign.
 
     ``part`` is dev, test (once opened), training, or all without a split; ``plan`` is the resampling plan
-    for intervals.
+    for intervals; ``exclude`` leaves out dialogues by people's answers, such as `objection>=1`.
     """
 
     corpus: Corpus
     campaign: Campaign | None = None
     part: str = ""
     plan: Plan = field(default_factory=Plan)
+    exclude: str = field(default="", kw_only=True)
 
     @property
     def scope(self) -> Scope:
         """The scope of the labels to read."""
-        return scope_of(self.corpus, self.campaign, self.part)
+        scope = scope_of(self.corpus, self.campaign, self.part)
+        return narrowed(scope, Subset(exclude=self.exclude)) if self.exclude else scope
+
+    def left_out(self) -> dict[str, Any] | None:
+        """Return what `exclude` leaves out as of now, as plain data; None without it."""
+        return exclusion.described(self.corpus, self.exclude, training=self.scope.training)
 
 
 @dataclass(frozen=True)

@@ -79,6 +79,7 @@ class Snapshot:
     biases: tuple[JudgeBiases, ...] = ()
     bounds: tuple[BoundsRow, ...] = ()
     left_out: tuple[str, ...] = ()
+    excluded: dict[str, Any] | None = None
     evidence: tuple[EvidenceTable, ...] = ()
     preferences: tuple[PreferenceTable, ...] = ()
     fake_systems: tuple[str, ...] = ()

@@ -91,6 +91,7 @@ def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
         panels=tuple(panels.summaries),
         bounds=unanswered.bounds(of_alike, definition),
         left_out=tuple(omission.sentence for omission in inputs.scope.without),
+        excluded=inputs.excluded.as_json() if inputs.excluded else None,
         fake_systems=inputs.fake_systems,
         evidence=behaviours.evidence_tables(inputs.evidence, definition),
         preferences=preferences.preference_tables(inputs.compared, definition),

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from annotation.corpora import exclusion
+from annotation.corpora.exclusion import LeftOutDialogues
 from annotation.corpora.splits import TRAINING
 from annotation.models import Split
 from calibration.models import Study
@@ -71,6 +73,7 @@ class Inputs:
     compared: tuple[Compared, ...] = ()
     fake_systems: tuple[str, ...] = ()
     judges: Mapping[str, JudgeFacts] = field(default_factory=dict)
+    excluded: LeftOutDialogues | None = None
 
     @property
     def hash(self) -> str:
@@ -95,6 +98,8 @@ class Inputs:
         }
         if self.scope.without:
             content["without"] = [omission.sentence for omission in self.scope.without]
+        if self.excluded:
+            content["excluded"] = self.excluded.digest()
         if self.fake_systems:
             content["fake_systems"] = list(self.fake_systems)
         if self.judges:
@@ -107,6 +112,9 @@ def read(study: Study, part: str) -> Inputs:
     scope = of_study(study)
     definition = parse(study.definition)
     check_subset(study.corpus, definition.subset)
+    excluded = exclusion.left_out(study.corpus, definition.subset.exclude, training=scope.training)
+    if excluded is not None:
+        scope = replace(scope, excluded=tuple(excluded.ids))
     split = split_of(study)
     stamp = scope.stamp()
     counted = census(scope)
@@ -153,6 +161,7 @@ def read(study: Study, part: str) -> Inputs:
         evidence=evidence(scope, [subject.question for subject in subjects], counted, where, only),
         lengths=lengths(where) if _has_judge(loaded, above) else {},
         judges=judge_facts(study.corpus, judges),
+        excluded=excluded,
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -19,7 +18,7 @@ from calibration.models import Report, Study
 from calibration.ratings import levels
 from calibration.ratings.definitions import Definition, parse
 from calibration.ratings.ratings import subjects_of
-from calibration.ratings.scope import Census, of_study, offered, scope_of
+from calibration.ratings.scope import Census, narrowed, of_study, offered, scope_of
 from calibration.ratings.subsets import check_subset
 from calibration.reports.snapshot import is_readable, snapshot_of, to_json
 from calibration.studies import inputs
@@ -56,7 +55,7 @@ def create(
         raise StudyError(f"there is a study called {name.strip()!r} already")
     parsed = parse(definition)
     check_subset(corpus, parsed.subset)
-    scope = replace(scope_of(corpus, campaign, parsed.split), subset=parsed.subset)
+    scope = narrowed(scope_of(corpus, campaign, parsed.split), parsed.subset)
     counted = offered(scope)
     subjects_of(parsed, counted)
     levels.check(scope, parsed, counted)

@@ -224,12 +224,17 @@ def badge(text: Any, tone: str = "") -> SafeString:
 
 
 TONES = {
-    "warning": ("paused",),
-    "danger": ("failed", "stuck", "unclear", "refused"),
-    "success": ("done", "open", "working", "collected", "delivered"),
+    "warning": ("paused", "not_checked"),
+    "danger": ("failed", "stuck", "unclear", "refused", "objected"),
+    "success": ("done", "open", "working", "collected", "delivered", "passed"),
     "primary": ("running", "writing", "making", "batched", "under way", "leased"),
 }
-STATE_WORDS = {"batched": "in a batch", "leased": "under way", "pending": "waiting"}
+STATE_WORDS = {
+    "batched": "in a batch",
+    "leased": "under way",
+    "pending": "waiting",
+    "not_checked": "not checked",
+}
 
 
 @register.filter

@@ -9,6 +9,7 @@ from drf_spectacular.utils import PolymorphicProxySerializer
 from rest_framework import serializers
 from rest_framework.request import Request
 
+from annotation.corpora import exclusion
 from annotation.corpora.splits import LONGEST_PURPOSE
 from config import api
 from jobs.api import JobAnswer, accepted
@@ -45,6 +46,10 @@ class RunScopeSerializer(serializers.Serializer[Any]):
         default="",
         allow_blank=True,
         help_text="dev or test of the split, or training, which is left out where it is not named",
+    )
+    exclude = api.optional_text(
+        max_length=exclusion.LONGEST,
+        help_text="Leave out dialogues by people's answers, such as `objection>=1`, as of now.",
     )
     open_test = api.optional_text(
         max_length=LONGEST_PURPOSE,
@@ -265,6 +270,7 @@ def _scope(data: dict[str, Any], samples: int) -> Selection:
         include_self=data["include_self"],
         samples=samples,
         part=data["part"],
+        exclude=data["exclude"],
     )
 
 

@@ -40,6 +40,12 @@ class RunCommand(DatabaseCommand):
             help="the dialogues' own turns too, even where there are other continuations",
         )
         parser.add_argument("--part", choices=PARTS, default="", help="dev or test of the split, or training")
+        parser.add_argument(
+            "--exclude",
+            default="",
+            metavar="ANSWER",
+            help="leave out dialogues by an answer of people, such as 'objection>=1'",
+        )
         parser.add_argument("--retry-failed", action="store_true", help="ask again for what failed before")
         parser.add_argument(
             "--wait", action="store_true", help="leave the work to the running workers and wait for them"
@@ -56,6 +62,7 @@ class RunCommand(DatabaseCommand):
             include_self=options["include_self"],
             samples=samples,
             part=options["part"],
+            exclude=options["exclude"],
         )
 
     def finish(

@@ -12,9 +12,10 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
 from annotation import scheme_store
-from annotation.corpora import splits
+from annotation.corpora import exclusion, splits
 from annotation.corpora.queries import showable
 from annotation.corpora.splits import LONGEST_PURPOSE
+from annotation.errors import ExclusionRefused
 from annotation.models import Campaign, Corpus, SchemeVersion, System
 from annotation.schemes import SCHEMES
 from annotation.text.views import DEFAULT
@@ -233,6 +234,9 @@ class SelectionForm(forms.Form):
         label="Part",
         help_text="A judge is developed on dev and measured on test. Training is left out unless chosen.",
     )
+    exclude = forms.CharField(
+        required=False, max_length=exclusion.LONGEST, label=exclusion.LABEL, help_text=exclusion.HELP
+    )
     set_name = forms.CharField(
         required=False,
         max_length=NAME_LIMIT,
@@ -249,6 +253,15 @@ class SelectionForm(forms.Form):
         assert isinstance(field, forms.MultipleChoiceField)
         field.choices = [(name, name) for name in names]
         offer_parts(self, corpus)
+        if not exclusion.is_possible(corpus):
+            del self.fields["exclude"]
+
+    def clean_exclude(self) -> str:
+        """Return the exclusion without spaces."""
+        try:
+            return exclusion.check(self.corpus, self.cleaned_data["exclude"])
+        except ExclusionRefused as error:
+            raise forms.ValidationError(f"{error}.") from error
 
     def selection(self, usual_samples: int = 1) -> Selection:
         """Return the chosen selection, with a number of samples unless another one was entered."""
@@ -256,8 +269,9 @@ class SelectionForm(forms.Form):
         samples = data.get("samples") or usual_samples
         part = data.get("part", "")
         split = split_for(self.corpus, part)
-        systems = tuple(data["systems"])
-        return Selection(self.corpus, self.campaign, systems, data["include_self"], samples, split, part)
+        systems, exclude = tuple(data["systems"]), data.get("exclude", "")
+        include_self = data["include_self"]
+        return Selection(self.corpus, self.campaign, systems, include_self, samples, split, part, exclude)
 
 
 class JudgeForm(RunForm, SelectionForm):

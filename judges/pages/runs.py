@@ -64,6 +64,7 @@ def one_run(
     context: dict[str, Any] = {"show": show, "call_filters": CALL_FILTERS, "page": _calls(request, run, show)}
     context |= _progress_context(run, state)
     context |= {"prompt": versions.of_spec(run.identity), "facts": _facts(run)}
+    context["excluded"] = run.scope.get("excluded")
     context["caps"] = caps or CapsForm(initial={name: getattr(run, name) for name in CAPS})
     context["unclear"] = _unclear(run, adopting)
     context["causes"] = _causes(run) if state.failed else []
@@ -103,6 +104,7 @@ def _facts(run: Run) -> list[tuple[str, Any]]:
         ("Samples" if rater else "Trials", run.samples),
         ("Systems", (", ".join(run.scope.get("systems") or ()) or "all") if rater else ""),
         ("Part", run.scope.get("part")),
+        ("Dialogues left out by", run.scope.get("exclude")),
     ]
 
 

@@ -19,8 +19,9 @@ from django.db import connection
 from django.db.models import BooleanField, F, Func
 from tqdm import tqdm
 
-from annotation.corpora import splits
+from annotation.corpora import exclusion, splits
 from annotation.corpora.splits import TRAINING
+from annotation.errors import ExclusionRefused
 from annotation.kinds import KINDS
 from annotation.models import Campaign, Continuation, Rater, Split, System
 from annotation.models.corpora import Corpus
@@ -271,10 +272,12 @@ def selection_of(
     include_self: bool = False,
     samples: int = 1,
     part: str = "",
+    exclude: str = "",
 ) -> Selection:
     """Return the selection for names: exactly one of corpus and campaign, and systems of it.
 
-    `part` is dev or test of the corpus's split, training, or empty for everything except training.
+    `part` is dev or test of the corpus's split, training, or empty for everything except training; `exclude`
+    is an exclusion of dialogues, such as `objection>=1`.
     """
     if bool(corpus) == bool(campaign):
         raise JudgeError("Name either a corpus or a campaign.")
@@ -283,8 +286,17 @@ def selection_of(
     existing = set(System.objects.filter(corpus=corpus_row, name__in=systems).values_list("name", flat=True))
     if unknown := sorted(set(systems) - existing):
         raise JudgeError(f"The corpus {corpus_row.name} has no system {', '.join(unknown)}.")
-    split = split_for(corpus_row, part)
-    return Selection(corpus_row, campaign_row, tuple(systems), include_self, samples, split, part)
+    split, exclude = split_for(corpus_row, part), exclusion_for(corpus_row, exclude)
+    return Selection(corpus_row, campaign_row, tuple(systems), include_self, samples, split, part, exclude)
+
+
+def exclusion_for(corpus: Corpus, text: str) -> str:
+    """Return an exclusion of a corpus's dialogues, '' for none; raise JudgeError for an invalid one."""
+    try:
+        return exclusion.check(corpus, text)
+    except ExclusionRefused as error:
+        refusal = str(error)
+        raise JudgeError(f"{refusal[0].upper()}{refusal[1:]}.") from None
 
 
 def split_for(corpus: Corpus, part: str) -> Split | None:

@@ -56,6 +56,7 @@ def start(
     open_or_refuse(rater=plan.rater, selection=selection, by=by, reason=open_test)
     if selection.split is not None:
         splits.fix(split=selection.split, by=by)
+    left_out = selection.left_out()
     run, created = Run.objects.get_or_create(
         rater=plan.rater,
         scope_hash=selection.digest(),
@@ -66,7 +67,7 @@ def start(
             "scheme_version": plan.scheme_version,
             "kind": plan.kind,
             "queue": plan.queue,
-            "scope": selection.as_json(),
+            "scope": selection.as_json() | ({"excluded": left_out.as_json()} if left_out else {}),
             "questions": dict(plan.questions),
             "samples": selection.samples,
             "reasks": plan.reasks,
@@ -242,9 +243,15 @@ def _selection(payload: Mapping[str, Any]) -> Selection:
         or (payload.get("split") and split is None)
     ):
         raise JobRefused("what it was to go over was deleted")
-    systems = tuple(payload["systems"])
     return Selection(
-        corpus, campaign, systems, payload["include_self"], payload["samples"], split, payload.get("part", "")
+        corpus,
+        campaign,
+        tuple(payload["systems"]),
+        payload["include_self"],
+        payload["samples"],
+        split,
+        payload.get("part", ""),
+        payload.get("exclude", ""),
     )
 
 

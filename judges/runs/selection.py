@@ -16,7 +16,8 @@ from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
 from annotation.campaigns import sampling
 from annotation.campaigns.choice import by_review, by_speakers
-from annotation.corpora import queries, splits
+from annotation.corpora import exclusion, queries, splits
+from annotation.corpora.exclusion import LeftOutDialogues
 from annotation.errors import SplitRefused
 from annotation.kinds import COMPARING
 from annotation.models import Campaign, Corpus, Item, ItemMember, Rater, Task
@@ -37,7 +38,9 @@ class Selection:
     is nothing else.
 
     `part` (dev or test, of `split`) leaves out the clusters of the other part. Training dialogues are covered
-    only if `part` is training or the campaign is about them, and then exclusively.
+    only if `part` is training or the campaign is about them, and then exclusively. `exclude` leaves out
+    dialogues by people's answers (`annotation.corpora.exclusion`), as of now; so does the campaign's own one
+    until it has tasks.
     """
 
     corpus: Corpus
@@ -47,6 +50,7 @@ class Selection:
     samples: int = 1
     split: Split | None = None
     part: str = ""
+    exclude: str = ""
 
     @property
     def is_training(self) -> bool:
@@ -55,19 +59,29 @@ class Selection:
 
     def as_json(self) -> dict[str, Any]:
         """Return the selection as plain data."""
-        payload = {
+        payload: dict[str, Any] = {
             "corpus": self.corpus.pk,
             "campaign": self.campaign.pk if self.campaign else None,
             "systems": sorted(self.systems),
             "include_self": self.include_self,
             "samples": self.samples,
         }
+        if excluded := self.left_out():
+            payload |= {"exclude": str(excluded.exclusion), "left_out": excluded.digest()}
         if self.split is not None:
             return payload | {"split": self.split.pk, "part": self.part}
         return payload | {"part": self.part} if self.part else payload
 
+    def left_out(self) -> LeftOutDialogues | None:
+        """Return the dialogues that `exclude` leaves out as of now; None without it."""
+        return exclusion.left_out(self.corpus, self.exclude, training=self.is_training)
+
     def digest(self) -> str:
-        """Return the SHA-256 of the selection: equal hashes mean the same run of a rater."""
+        """Return the SHA-256 of the selection: equal hashes mean the same run of a rater.
+
+        The dialogues that `exclude` leaves out are part of it: once they change, it is another run, which
+        repeats no call.
+        """
         return hashlib.sha256(json.dumps(self.as_json(), sort_keys=True).encode()).hexdigest()
 
 
@@ -83,8 +97,10 @@ def continuations(selection: Selection) -> QuerySet[Continuation]:
         systems = systems or tuple(selection.campaign.systems.values_list("name", flat=True))
         include_self = include_self or selection.campaign.include_self
     rows = Continuation.objects.filter(dialogue__corpus=selection.corpus)
-    if selection.campaign and (sampled_dialogues := sampling.dialogues(selection.campaign)) is not None:
-        rows = rows.filter(dialogue__in=sampled_dialogues)
+    if selection.campaign:
+        rows = rows.filter(_without(selection.corpus, selection.campaign.exclude, "dialogue__"))
+        if (sampled_dialogues := sampling.dialogues(selection.campaign)) is not None:
+            rows = rows.filter(dialogue__in=sampled_dialogues)
     if not include_self:
         others = Continuation.objects.filter(dialogue=OuterRef("dialogue")).exclude(key=SELF)
         rows = rows.filter(~Q(key=SELF) | ~Exists(others))
@@ -117,6 +133,7 @@ def _comparisons(selection: Selection, kind: str) -> QuerySet[Item]:
     if campaign := selection.campaign:
         tasks, compared = campaign.tasks.values("item"), campaign.compared_items.values("item")
         rows = rows.filter(pk__in=tasks) if tasks.exists() else rows.filter(pk__in=compared)
+    rows = rows.filter(_without(selection.corpus, selection.exclude, "continuation__dialogue__"))
     if selection.systems:
         members = ItemMember.objects.filter(item=OuterRef("pk"))
         others = members.exclude(continuation__system__name__in=selection.systems)
@@ -132,11 +149,18 @@ def _of_systems(rows: QuerySet[Continuation], systems: tuple[str, ...]) -> Query
 
 
 def _of_part(rows: QuerySet[Continuation], selection: Selection) -> QuerySet[Continuation]:
-    rows = rows.filter(splits.of_dialogues(splits.TRAINING if selection.is_training else "", "dialogue__"))
+    rows = rows.filter(
+        splits.of_dialogues(splits.TRAINING if selection.is_training else "", "dialogue__"),
+        _without(selection.corpus, selection.exclude, "dialogue__"),
+    )
     if selection.split is None:
         return rows
     clusters = selection.split.clusters.filter(part=selection.part).values("cluster")
     return rows.filter(dialogue__cluster__in=clusters)
+
+
+def _without(corpus: Corpus, exclude: str, prefix: str) -> Q:
+    return exclusion.without(exclusion.excluded_ids(corpus, exclude), prefix)
 
 
 # A judge with what its run covers, before it starts.

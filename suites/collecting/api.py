@@ -2,6 +2,6 @@
 
 from django.urls import URLPattern
 
-from suites.collecting import persona_api
+from suites.collecting import persona_api, release_api
 
-urlpatterns: list[URLPattern] = [*persona_api.urlpatterns]
+urlpatterns: list[URLPattern] = [*persona_api.urlpatterns, *release_api.urlpatterns]

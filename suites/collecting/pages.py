@@ -2,6 +2,6 @@
 
 from django.urls import URLPattern
 
-from suites.collecting import persona_pages
+from suites.collecting import persona_pages, release_pages
 
-urlpatterns: list[URLPattern] = [*persona_pages.urlpatterns]
+urlpatterns: list[URLPattern] = [*persona_pages.urlpatterns, *release_pages.urlpatterns]

@@ -48,6 +48,7 @@ def corpus() -> Corpus:
     corpus = factories.corpus("talks")
     factories.dialogue(corpus, turns=2, script={})
     factories.dialogue(corpus, turns=2, part="training")
+    factories.campaign(corpus, opened=False, name="earlier")
     return corpus
 
 

@@ -22,6 +22,9 @@ change-families: api-systems
 change-marks: api-corpus
 copy-without-turns: api-without-turns
 delete-corpus: api-corpus
+left-out: api-left-out
+release-check: api-release-check
+release-file: api-release-check
 script: api-scripts api-script api-script-turns
 script-file: api-script-file
 script-session: api-script-session api-script-turns

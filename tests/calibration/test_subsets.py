@@ -193,8 +193,10 @@ def test_a_subset_without_labels_says_so(rated: Static, researcher: Client) -> N
         ({"conditions": ["x"]}, "conditions is an object such as"),
         ({"from": "yesterday"}, "from is a date such as 2026-03-31, not 'yesterday'"),
         ({"from": "2026-03-02", "to": "2026-03-01"}, "from, 2026-03-02, is after to, 2026-03-01"),
-        ({"system": ["a"]}, "subset is an object with systems, conditions, from, to, not 'system'"),
-        (["a"], "subset is an object with systems, conditions, from, to"),
+        ({"system": ["a"]}, "subset is an object with systems, conditions, from, to, exclude, not 'system'"),
+        (["a"], "subset is an object with systems, conditions, from, to, exclude"),
+        ({"exclude": "overall"}, "subset: 'overall' is not an exclusion"),
+        ({"exclude": "rudeness>=1"}, "no question of a campaign or label of talks has the key 'rudeness'"),
         ({"systems": "a"}, "systems is a list of systems' names"),
     ],
 )

@@ -60,6 +60,9 @@ class Command(DatabaseCommand):
             choices=["dev", "test", "training"],
             help="part of the split (dev), or training",
         )
+        parser.add_argument(
+            "--exclude", default="", metavar="ANSWER", help="leave out dialogues, such as 'objection>=1'"
+        )
         parser.add_argument("--purpose", default="", help="for what test is opened: logged")
         parser.add_argument("--resamples", default="", metavar="N", help="resamples of clusters (2000)")
         parser.add_argument("--seed", default="", metavar="N", help="of the resamples (0)")

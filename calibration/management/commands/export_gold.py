@@ -55,6 +55,8 @@ class Command(DatabaseCommand):
         selection = command_options.take_part(gold.corpus, gold, options)
         self.stderr.write(_summary(gold))
         facts = gold_export.provenance(gold) | {"part": selection.part or "all"}
+        if selection.left_out:
+            facts["excluded"] = selection.left_out.as_json()
         command_options.export_query(self, gold_export.query(gold, selection), options, facts)
 
 

@@ -48,6 +48,8 @@ class Command(DatabaseCommand):
             "campaign": campaign.name if campaign else None,
             "part": selection.part or "all",
         }
+        if selection.left_out:
+            facts["excluded"] = selection.left_out.as_json()
         form = options["format"]
         contents = form if form in PACKAGES else NOTES if options["notes"] else LABELS
         if contents != LABELS:
