@@ -202,16 +202,15 @@ class HeadForm(forms.Form):
                 label=SLOT_TITLES[slot],
                 widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"}),
             )
+        if self.initial:
+            self.fields["remove"] = forms.BooleanField(required=False, label="Remove this head")
 
     def head(self) -> Head:
         """Return the head of a valid form. Raises InventoryProblem."""
         data = self.cleaned_data
         row = {name: data[name] for name in ("text", "start_age", "end_age", "negative")}
         row["genders"] = [gender for gender in data["genders"].split(JOIN) if gender.strip()]
-        row["tails"] = {slot: data[slot].splitlines() for slot in SLOTS if data[slot].strip()}
-        row["tails"] = {
-            slot: [line for line in lines if line.strip()] for slot, lines in row["tails"].items()
-        }
+        row["tails"] = {slot: [line for line in data[slot].splitlines() if line.strip()] for slot in SLOTS}
         return head_record(row)
 
 
@@ -250,7 +249,7 @@ def _head_page(request: HttpRequest, inventory: models.Inventory, head: PersonaH
         else:
             return redirect("persona-inventory", inventory.pk)
     title = "Add a head" if head is None else head.text
-    lead = f"Of {inventory.name}. Personas drawn before stay as they are."
+    lead = f"Inventory {inventory.name}. Personas drawn before stay as they are."
     return _form_page(request, form, title, lead, "Save", reverse("persona-inventory", args=[inventory.pk]))
 
 
@@ -333,7 +332,7 @@ def persona_texts(request: HttpRequest, pk: int) -> HttpResponse:
         else:
             return redirect("persona-inventory", pk)
     title = "Names and family sentences"
-    lead = f"Of {inventory.name}. Personas drawn before stay as they are."
+    lead = f"Inventory {inventory.name}. Personas drawn before stay as they are."
     return _form_page(request, form, title, lead, "Save", reverse("persona-inventory", args=[pk]))
 
 
@@ -353,9 +352,9 @@ PERSONAS = Listing(
     Column("Name", "name"),
     Column("Number", "number", is_numeric=True),
     Column("Age", "age", is_numeric=True),
-    Column("Sentences"),
     Column("State", "status"),
     Column("To decide"),
+    Column("Sentences"),
     search=("name", "status", "sentences"),
     tie="number",
 )
@@ -378,7 +377,6 @@ def persona_set(request: HttpRequest, pk: int) -> HttpResponse:
             *((state.capitalize(), f"{states.get(state, 0):,}") for state in Persona.Status.values),
             ("Reviews to apply", _counts(preview) if preview.outcomes else ""),
             ("Heads to mark as negative", len(preview.negative_heads) or ""),
-            ("SHA-256 of the inventory", persona_set.inventory_sha256),
         ],
         "usable": sum(states.get(state, 0) for state in persona_actions.USABLE),
         "preview": preview,
