@@ -23,7 +23,8 @@ SELECTION = """(d.part = 'training') = %(training)s AND d.id <> ALL(%(excluded)s
         (d.scenario IS NULL OR (c.key = 'points') = %(as_agent)s) AND (c.key = 'self' AND %(own)s
         OR (%(systems)s::bigint[] = '{}' OR c.system_id = ANY(%(systems)s::bigint[]))
            AND (c.key <> 'self' OR NOT EXISTS (
-             SELECT 1 FROM annotation_continuation o WHERE o.dialogue_id = d.id AND o.key <> 'self'))) END)"""
+             SELECT 1 FROM annotation_continuation o WHERE o.dialogue_id = d.id AND o.key <> 'self'
+                AND EXISTS (SELECT 1 FROM annotation_item w WHERE w.continuation_id = o.id)))) END)"""
 """Condition on a continuation `c` of a dialogue `d`: the campaign's systems and own turns include it.
 
 Training dialogues are selected only where the campaign's part is training, and then nothing else is. The
@@ -89,7 +90,7 @@ def by_review(campaign: Campaign, item: str = "") -> Q:
 
 def selected_continuations(campaign: Campaign) -> QuerySet[Continuation]:
     """Return the continuations of SELECTION as a queryset."""
-    others = Continuation.objects.filter(dialogue=OuterRef("dialogue")).exclude(key="self")
+    others = Continuation.objects.written().filter(dialogue=OuterRef("dialogue")).exclude(key="self")
     systems = list(campaign.systems.values_list("pk", flat=True))
     by_system = Q(system__in=systems) if systems else Q()
     own = Q(key="self") if campaign.include_self else Q(pk__in=[])

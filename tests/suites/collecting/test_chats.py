@@ -8,13 +8,19 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import F
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from annotation.campaigns import campaign_actions
+from annotation.corpora import deletion as corpus_deletion
+from annotation.corpora import queries
 from annotation.errors import CampaignRefused, NotTaskHolder
 from annotation.models import Assignment, Campaign, Continuation, Item, Label, Slot
+from annotation.people import deletion
 from annotation.work import screens, task_actions
 from annotation.work.checking import item_number
+from judges.runs import selection
 from suites.collecting import chat_actions, chat_lobby, chat_plans
 from suites.collecting.errors import ChatRefused, MessageRefused
 from suites.collecting.models import Chat, ChatMessage, ChatPlan, ChatSeat, Waiting
@@ -291,6 +297,58 @@ def test_opening_again_adds_only_dialogues_that_came_later(people: list[User]) -
     campaign_actions.close(by=by, campaign=campaign)
     assert campaign_actions.open(by=by, campaign=campaign) == 1
     assert campaign.tasks.count() == 3
+
+
+def test_before_its_end_a_conversation_is_in_no_selection(people: list[User]) -> None:
+    campaign = chat_campaign(people, dialogues=1)
+    corpus, rei = campaign.corpus, Client()
+    rei.force_login(factories.user("rei", researcher=True))
+    dialogue = corpus.dialogues.get()
+    factories.continuation(dialogue, "x", system="model-x", turns=[{"text": "Hello."}])
+    by = factories.user(researcher=True)
+
+    def everywhere() -> list[bool]:
+        page = rei.get(reverse("dialogue", args=[dialogue.pk])).content.decode()
+        parts = rei.get(reverse("api-dialogue", args=[dialogue.pk])).json()["continuations"]
+        run = selection.continuations(selection.Selection(corpus))
+        listed_by_system = queries.dialogues(corpus, system="human").exists()
+        keys = [*run.values_list("key", flat=True)], [part["id"] for part in parts]
+        return [campaign.own_key in page, *(campaign.own_key in names for names in keys), listed_by_system]
+
+    assert everywhere() == [False] * 4
+    chat = meet(campaign, *people[:2])
+    assert everywhere() == [False] * 4
+    with pytest.raises(CampaignRefused):
+        factories.campaign(corpus, "preference", compared="whole", by=by)
+    assert not Continuation.objects.written().filter(key=campaign.own_key).exists()
+    hold(chat, *people[:2])
+    assert everywhere() == [True] * 4
+    comparing = factories.campaign(corpus, "preference", compared="whole", by=by)
+    assert comparing.compared_items.count() == 1
+
+
+def test_deleting_a_person_keeps_the_turns_without_their_account(people: list[User]) -> None:
+    campaign = chat_campaign(people)
+    ana, ben, cem, dee = people
+    chat, other = meet(campaign, ana, ben), meet(campaign, cem, dee)
+    hold(chat, ana, ben)
+    say(other, cem, "hello")
+    root = factories.user(administrator=True)
+    for person in (ana, cem):
+        deletion.delete_person(person=person, by=root, confirmation=person.username, despite_use=True)
+    assert chat.messages.count() == chat.task.continuation.turns.count() == 4
+    assert chat_actions.transcript(chat).seats[0][1] == "deleted account"
+    assert chat_actions.view(by=dee, chat=other.pk).end_reason == "a researcher ended it"
+
+
+def test_a_corpus_is_deleted_with_its_conversations(people: list[User]) -> None:
+    campaign = chat_campaign(people)
+    hold(meet(campaign, *people[:2]), *people[:2])
+    meet(campaign, *people[2:])
+    root = factories.user(administrator=True)
+    corpus_deletion.delete_corpus(corpus=campaign.corpus, by=root, confirmation=campaign.corpus.name)
+    assert not Chat.objects.exists()
+    assert not ChatMessage.objects.exists()
 
 
 # What the database refuses, whatever the application does.
