@@ -1,26 +1,25 @@
-"""Twenty pairs talk at once over HTTP, with broken connections: no turn is lost, doubled or out of order."""
+"""Twenty pairs talk at once over HTTP; connections break and web processes are killed: no turn is lost."""
 
 from __future__ import annotations
 
 import http.client
 import json
 import random
-import socket
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.wsgi import get_wsgi_application
-from django.db import connections
 from django.test import Client
 
 from annotation.models import Campaign, Item
-from suites.collecting.models import Chat
+from suites.collecting.models import Chat, ChatMessage
 from tests import factories
-from tests.platform.web import send, serving
+from tests.annotation.test_parallel import Web
+from tests.platform.web import send
 from tests.suites.collecting.talking import PERSONAS, chat_campaign
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.exhaustive]
@@ -55,15 +54,18 @@ class Person(threading.Thread):
             self.problem = problem
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
-        text = None if body is None else json.dumps(body)
-        connection.request(method, path, text, self.headers)
-        answer = connection.getresponse()
-        content = answer.read()
-        self.received.append(content)
-        connection.close()
-        assert answer.status == 200, (path, answer.status, content[:300])
-        return json.loads(content)
+        """Send a request, again where a killed process did not answer it, and return the response."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+            with suppress(OSError, http.client.HTTPException), closing(connection):
+                connection.request(method, path, None if body is None else json.dumps(body), self.headers)
+                answer = connection.getresponse()
+                content = answer.read()
+                self.received.append(content)
+                assert answer.status == 200, (path, answer.status, content[:300])
+                return json.loads(content)
+        raise AssertionError(f"no answer to {path}")
 
     def break_off(self, path: str, body: Any) -> None:
         """Send a request, and lose the connection before its response."""
@@ -71,11 +73,10 @@ class Person(threading.Thread):
         lines = [f"POST {path} HTTP/1.1", *(f"{name}: {value}" for name, value in self.headers.items())]
         head = "\r\n".join([*lines, f"Content-Length: {len(text)}", "", ""]).encode()
         cut = self.random.choice([len(head) // 2, len(head), len(head) + len(text) // 2, None])
-        with send(self.port, (head + text)[:cut]) as half:
+        with suppress(OSError), send(self.port, (head + text)[:cut]) as half:
             if cut is None:
                 half.settimeout(0.05)
-                with suppress(TimeoutError):
-                    half.recv(1)
+                half.recv(1)
         self.breaks += 1
 
     def listen(self, path: str) -> Iterator[None]:
@@ -84,15 +85,16 @@ class Person(threading.Thread):
             head = "\r\n".join(
                 [f"GET {path} HTTP/1.1", *(f"{k}: {v}" for k, v in self.headers.items()), "", ""]
             )
-            with send(self.port, head.encode()) as stream:
+            with suppress(OSError), send(self.port, head.encode()) as stream:
                 stream.settimeout(2)
                 for _ in range(self.random.randint(3, 12)):
-                    with suppress(socket.timeout):
+                    with suppress(TimeoutError):
                         data = stream.recv(65536)
                         self.received.append(data)
                         if not data:
                             break
                     yield
+            yield
 
     def find_partner(self) -> int:
         for _ in self.listen(f"/chat/{self.campaign}/events/"):
@@ -123,15 +125,33 @@ class Person(threading.Thread):
                     assert self.ask("POST", f"{base}send/", body) == {"number": number}
 
 
-def test_twenty_pairs_talk_at_once_and_lose_nothing() -> None:
+@pytest.fixture
+def web(transactional_db: None) -> Iterator[Web]:
+    started = Web()
+    yield started
+    started.stop()
+
+
+def kill_after(web: Web, turns: int, workers: list[Person]) -> None:
+    """Kill a web process in the middle of its requests once so many turns were sent."""
+    end = time.monotonic() + PATIENCE
+    while ChatMessage.objects.count() < turns:
+        assert time.monotonic() < end, [worker.problem for worker in workers if worker.problem]
+        time.sleep(0.02)
+    web.kill_one()
+
+
+def test_twenty_pairs_talk_at_once_and_lose_nothing(web: Web) -> None:
     people = [factories.user(f"talker-{number}") for number in range(2 * PAIRS)]
     campaign = chat_campaign(people, dialogues=PAIRS, exchanges=EXCHANGES)
-    with serving(get_wsgi_application(), threads=8) as port:
-        workers = [Person(port, person, campaign) for person in people]
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join(PATIENCE)
+    workers = [Person(web.port, person, campaign) for person in people]
+    for worker in workers:
+        worker.start()
+    total = 2 * PAIRS * EXCHANGES
+    for share in (0.25, 0.7):
+        kill_after(web, int(share * total), workers)
+    for worker in workers:
+        worker.join(PATIENCE)
     assert [worker.problem for worker in workers if worker.problem] == []
     assert {worker.end.get("state") for worker in workers} == {"finished"}
     chats = Chat.objects.filter(state="finished")
@@ -150,4 +170,3 @@ def test_twenty_pairs_talk_at_once_and_lose_nothing() -> None:
         assert PERSONAS[2 - own] not in received
         assert "person-" not in received
         assert "talker-" not in received
-    connections.close_all()
