@@ -441,8 +441,14 @@ def persona_dialogues(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 class PersonaForm(forms.Form):
-    """A decision on a persona, with its sentences where they are corrected."""
+    """A decision on a persona, with its sentences where they are corrected, beside those that were drawn."""
 
+    original = forms.CharField(
+        required=False,
+        disabled=True,
+        label="As drawn",
+        widget=forms.Textarea(attrs={"rows": 12, "dir": "auto"}),
+    )
     status = forms.ChoiceField(
         label="Decision",
         choices=[
@@ -465,6 +471,7 @@ def persona(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     """Researchers: a persona with what rules flagged and how it was filtered; decide on it."""
     row = access.persona(pk, number)
     initial = {
+        "original": "\n".join(row.original),
         "status": "accepted" if row.status == "draft" else row.status,
         "sentences": "\n".join(row.sentences),
     }
@@ -481,19 +488,24 @@ def persona(request: HttpRequest, pk: int, number: int) -> HttpResponse:
             form.add_error(refused.field or None, str(refused))
         else:
             return redirect("persona-set", pk)
-    context = {
-        "persona": row,
-        "form": form,
-        "flags": [(RULE_TITLES[flag.rule], flag.message) for flag in persona_actions.current_flags(row)],
-        "facts": [
-            ("Persona", row.number),
-            ("State", f"{row.status}: {row.reason}" if row.reason else row.status),
-            ("Heads", "; ".join(head.text for head in (row.first, row.second) if head is not None)),
-            ("Replaced words", ", ".join(f"{word} → {new}" for word, new in row.replaced)),
-            ("Gendered words that stay", ", ".join(row.remaining)),
-        ],
-    }
-    return render(request, "collecting/persona.html", context, status=422 if form.errors else 200)
+    title = f"{row.name}, persona {row.number}"
+    return _form_page(request, form, title, _persona_lead(row), "Save", reverse("persona-set", args=[pk]))
+
+
+def _persona_lead(persona: Persona) -> str:
+    """Return what is known of a persona: its state, its heads, what was flagged and what was replaced."""
+    replaced = ", ".join(f"{word} to {new}" for word, new in persona.replaced)
+    parts = [
+        f"State: {persona.status}{f', {persona.reason}' if persona.reason else ''}.",
+        *(f"Head: {head.text}." for head in (persona.first, persona.second) if head is not None),
+        *(
+            f"Possible contradiction, {RULE_TITLES[flag.rule]}: {flag.message}."
+            for flag in persona_actions.current_flags(persona)
+        ),
+        f"Replaced: {replaced}." if replaced else "",
+        f"Gendered words that stay: {', '.join(persona.remaining)}." if persona.remaining else "",
+    ]
+    return " ".join(filter(None, parts))
 
 
 urlpatterns: list[URLPattern] = [
