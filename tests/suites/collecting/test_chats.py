@@ -12,12 +12,12 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.campaigns import campaign_actions
+from annotation.campaigns import campaign_actions, rules
 from annotation.corpora import deletion as corpus_deletion
 from annotation.corpora import queries
 from annotation.errors import CampaignRefused, NotTaskHolder
 from annotation.models import Assignment, Campaign, Continuation, Item, Label, Slot
-from annotation.people import deletion
+from annotation.people import deletion, groups
 from annotation.work import screens, task_actions
 from annotation.work.checking import item_number
 from judges.runs import selection
@@ -25,6 +25,7 @@ from suites.collecting import chat_actions, chat_lobby, chat_plans
 from suites.collecting.errors import ChatRefused, MessageRefused
 from suites.collecting.models import Chat, ChatMessage, ChatPlan, ChatSeat, Waiting
 from tests import factories
+from tests.checks import world
 from tests.suites.collecting.talking import bare_corpus, chat_campaign, hold, meet, say
 
 pytestmark = pytest.mark.django_db
@@ -105,6 +106,40 @@ def test_consent_comes_before_the_lobby_and_limits_are_kept(people: list[User]) 
     assert chat_lobby.wait(by=people[0], campaign=campaign.pk).state == "task"
     with pytest.raises(NotTaskHolder):
         chat_lobby.wait(by=factories.user("stranger"), campaign=campaign.pk)
+
+
+def test_only_who_passed_the_test_waits(people: list[User]) -> None:
+    ana, ben, *_ = people
+    campaign = chat_campaign(people, opened=False)
+    factories.dialogue(campaign.corpus, "keyed", turns=2)
+    by, item = factories.user(researcher=True), Item.objects.get(kind="dialogue")
+    world.key(campaign, "qualification", item, by)
+    campaign_actions.open(by=by, campaign=campaign)
+    assert campaign.tasks.count() == 3
+    for person, value in ((ana, 5), (ben, 4)):
+        assert chat_lobby.wait(by=person, campaign=campaign.pk).state == "task"
+        world.accept(person, campaign, "test")
+        assert chat_lobby.wait(by=person, campaign=campaign.pk).state == "task"
+        own = world.start(person, campaign)
+        assert own is not None
+        answers = {factories.item_name(item, own.assignment): {"overall": value}}
+        task_actions.submit(by=person, campaign=campaign.pk, assignment=own.assignment, answers=answers)
+    world.accept(ana, campaign, "passed")
+    assert chat_lobby.wait(by=ana, campaign=campaign.pk).state == "waiting"
+    assert chat_lobby.wait(by=ben, campaign=campaign.pk).state == "task"
+    assert not Chat.objects.exists()
+
+
+def test_the_rules_of_a_campaign_decide_who_sits_where(people: list[User]) -> None:
+    ana, ben, cem, _ = people
+    campaign, by = chat_campaign(people, opened=False), factories.user(researcher=True)
+    experts = groups.create(by=by, name="experts", people=[ben])
+    rules.set_rules(by=by, campaign=campaign, rules=rules.Rules(required={experts: 1}))
+    campaign_actions.open(by=by, campaign=campaign)
+    assert chat_lobby.wait(by=ana, campaign=campaign.pk).state == "waiting"
+    assert chat_lobby.wait(by=cem, campaign=campaign.pk).state == "waiting"
+    chat = meet(campaign, ben)
+    assert list(chat.seats.values_list("number", "user")) == [(1, ben.pk), (2, ana.pk)]
 
 
 def test_a_finished_conversation_is_a_continuation_with_times_and_pseudonyms(people: list[User]) -> None:
