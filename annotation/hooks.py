@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from annotation import records
     from annotation.corpora.import_staging import ImportResult
     from annotation.formats import Faults
-    from annotation.models import Continuation, Corpus, Dialogue, Import
+    from annotation.models import Campaign, Continuation, Corpus, Dialogue, Import
     from annotation.text.context import NamedText
+    from annotation.work.leases import Seat
     from annotation.work.screens import Screen
 
 LABEL_CONTINUATIONS: Functions[Callable[[Corpus, Sequence[int] | None], Any]] = Functions(
@@ -52,6 +53,27 @@ class OwnPages(NamedTuple):
 
 OWN_PAGES: Table[OwnPages] = Table("own_pages")
 """By kind of dialogue, for kinds with too many turns for the general page."""
+
+
+class CampaignForm(NamedTuple):
+    """A form of campaign whose members write continuations, on a page of the suite, before they rate them.
+
+    `page` is the URL name of that page, which takes a campaign's id. `check` raises CampaignRefused for
+    invalid settings. `make` creates the continuations that are still missing, without turns and items and
+    with the campaign's `own_key`, when it opens, and `count` says how many those are. `copy` gives a copied
+    campaign the form's own settings. `has_work` says whether the page has something for a member.
+    """
+
+    page: str
+    check: Callable[[Campaign], None]
+    make: Callable[[Campaign], int]
+    count: Callable[[Campaign], int]
+    copy: Callable[[Campaign, Campaign], None]
+    has_work: Callable[[Seat], bool]
+
+
+CAMPAIGN_FORMS: Table[CampaignForm] = Table("campaign_forms")
+"""By a campaign's `form`; ratings have none."""
 
 LINK_TURNS: Functions[Callable[[Dialogue, Continuation], dict[int, tuple[str, str]]]] = Functions(
     "link_turns"

@@ -16,8 +16,8 @@ class Link(NamedTuple):
 
 
 def links_of(page: str, subject: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the labels and URLs of a page's links; `page` is corpora, tabs, results,
-    settings, dialogue or run."""
+    """Return the labels and URLs of a page's links; `page` is corpora, tabs, annotation,
+    campaign, results, settings, dialogue or run."""
     links: Iterable[Link] = (link for more in added("links") for link in more.get(page, ()))
     buttons = ((link.text, link.address(subject)) for link in links)
     return [(text, address) for text, address in buttons if address]

@@ -297,6 +297,7 @@ SPECTACULAR_SETTINGS = {
             if "suites.long_dialogue" in SUITES
             else {}
         ),
+        **({"ChatStateEnum": "suites.collecting.models.Chat.State"} if "suites.collecting" in SUITES else {}),
         "TokenScopeEnum": "annotation.models.ApiToken.Scope",
     },
 }

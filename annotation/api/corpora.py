@@ -300,7 +300,7 @@ def dialogue(request: Request, pk: int) -> Dialogue:
     """Read a dialogue with its continuations and turns, numbered together; without turns where these have
     their own pages."""
     row = access.dialogue(pk)
-    continuations = Continuation.objects.select_related("system").annotate(n_turns=Count("turns"))
+    continuations = Continuation.objects.written().select_related("system").annotate(n_turns=Count("turns"))
     prefetch_related_objects([row], Prefetch("continuations", continuations.order_by("pk")))
     if hooks.own_pages(row) is None:
         prefetch_related_objects([row], "continuations__turns")

@@ -228,6 +228,7 @@ def next_task(request: Request, campaign: int) -> dict[str, Any]:
     Where `waiting` is set, `task` is null until its content is accepted: a consent text, guidelines that
     changed since they were last read, or a notice of the training, the test or the checks. Participants who
     joined by a link get, when done, the `code` and the `address` to return to ('' for none) in `completion`.
+    Where members write before they rate, `own_page` is the address of the campaign's page for that, '' else.
     """
     seat, hold = labelling.start(by=api.user(request), campaign=campaign)
     return _state(request, seat, hold, "next")
@@ -311,6 +312,7 @@ def _state(request: Request, seat: Seat, hold: Hold | None, status: str) -> dict
         "campaign": seat.state,
         "waiting": before and before.as_json(),
         "completion": done and done._asdict(),
+        "own_page": task_page.own_page(seat) if hold is None and before is None else "",
         "progress": progress(seat=seat, hold=hold)._asdict(),
         "limits": seat.limits.as_json(),
         "questions": [question_json(question) for question in plan.questions],

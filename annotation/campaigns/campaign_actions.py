@@ -19,7 +19,7 @@ from annotation.campaigns.settings import check_blind
 from annotation.corpora import continuing, exclusion, queries
 from annotation.corpora.splits import TRAINING
 from annotation.errors import CampaignRefused
-from annotation.hooks import MAKE_ITEMS, RATERS_PER_ITEM
+from annotation.hooks import CAMPAIGN_FORMS, MAKE_ITEMS, RATERS_PER_ITEM
 from annotation.kinds import DIALOGUE
 from annotation.models import (
     Assignment,
@@ -58,21 +58,23 @@ def create(
     guidelines: str | None = None,
     consent: str = "",
     shows: Iterable[str] = views.DEFAULT,
+    form: str = Campaign.Form.RATING,
     **options: Any,
 ) -> Campaign:
     """Create a draft campaign over part of a corpus, with a scheme and its own guidelines.
 
     `scheme` is `key` (for a custom scheme: its newest version) or `key@version`. No systems means all
     systems. Without `guidelines` the campaign starts with the scheme's. `consent` is the text that annotators
-    agree to first, if any. `shows` are the data shown beside the turns (`annotation.text.views`), `options`
-    are settings (`SETTINGS`). Raises CampaignRefused.
+    agree to first, if any. `shows` are the data shown beside the turns (`annotation.text.views`), `form` is
+    the kind of work, `options` are settings (`SETTINGS`). Raises CampaignRefused.
     """
     if unknown := options.keys() - settings.SETTINGS.keys():
         raise TypeError(f"a campaign has no {min(unknown)}")
     if any(system.corpus_id != corpus.pk for system in systems):
         raise CampaignRefused(f"A chosen system is not one of the corpus {corpus.name}.")
     version = lock_scheme_version(scheme)
-    _make_items(version, corpus)
+    if form == Campaign.Form.RATING:
+        _make_items(version, corpus)
     check_blind(corpus, "guidelines", "The guidelines name", guidelines or "")
     if raters := RATERS_PER_ITEM.get(version.scheme.key):
         options = {"raters_per_item": raters} | options
@@ -81,6 +83,7 @@ def create(
         corpus=corpus,
         scheme_version=version,
         shows=settings.allowed(shows),
+        form=form,
         created_by=by,
         **options,
     )
@@ -111,7 +114,10 @@ def open(*, by: User, campaign: Campaign, progress: Callable[[int, int], None] |
         raise CampaignRefused("The campaign is open already.")
     if campaign.archived_at is not None:
         raise CampaignRefused("The campaign is archived. Bring it back first.")
-    _make_items(campaign.scheme_version, campaign.corpus)
+    if campaign.form == Campaign.Form.RATING:
+        _make_items(campaign.scheme_version, campaign.corpus)
+    else:
+        CAMPAIGN_FORMS[campaign.form].make(campaign)
     if campaign.state == State.DRAFT:
         sampling.keep(campaign, by)
     task_count = campaign_tasks.make(campaign, progress)

@@ -18,17 +18,19 @@ from annotation.schemes import SCHEMES
 from annotation.schemes.definitions import NO_CONVERSATION, STATIC
 
 SELECTION = """(d.part = 'training') = %(training)s AND d.id <> ALL(%(excluded)s::bigint[]) AND
-       (%(of_records)s AND c.key = 'self' OR NOT %(of_records)s AND
+       (CASE WHEN %(own_key)s <> '' THEN c.key = %(own_key)s
+       ELSE %(of_records)s AND c.key = 'self' OR NOT %(of_records)s AND
         (d.scenario IS NULL OR (c.key = 'points') = %(as_agent)s) AND (c.key = 'self' AND %(own)s
         OR (%(systems)s::bigint[] = '{}' OR c.system_id = ANY(%(systems)s::bigint[]))
            AND (c.key <> 'self' OR NOT EXISTS (
-             SELECT 1 FROM annotation_continuation o WHERE o.dialogue_id = d.id AND o.key <> 'self'))))"""
+             SELECT 1 FROM annotation_continuation o WHERE o.dialogue_id = d.id AND o.key <> 'self'
+                AND EXISTS (SELECT 1 FROM annotation_item w WHERE w.continuation_id = o.id)))) END)"""
 """Condition on a continuation `c` of a dialogue `d`: the campaign's systems and own turns include it.
 
 Training dialogues are selected only where the campaign's part is training, and then nothing else is. The
 points of a scenario are only for people who decide in the agent's place. Facts and questions are items of
 the dialogue's own turns, whatever systems were chosen. Dialogues that the campaign excludes by answers are in
-no selection.
+no selection. A campaign whose members write has its own continuations.
 """
 
 BY_SPEAKERS = """(%(speakers)s::text[] = '{}' OR concord_is_asked(%(speakers)s::text[], d.participants,
@@ -46,11 +48,12 @@ def values(campaign: Campaign) -> dict[str, Any]:
         "corpus": campaign.corpus_id,
         "systems": list(campaign.systems.order_by("pk").values_list("pk", flat=True)),
         "own": campaign.include_self,
+        "own_key": campaign.own_key,
         "speakers": list(campaign.speakers),
         "training": campaign.part == TRAINING,
         "excluded": exclusion.excluded_ids(campaign.corpus, campaign.exclude),
         "seed": str(campaign.seed),
-        "one_item": campaign.scheme_version.unit == SchemeVersion.Unit.ITEM,
+        "one_item": campaign.scheme_version.unit == SchemeVersion.Unit.ITEM and not campaign.own_key,
         "kind": campaign.scheme_version.item_kind,
         "compares": campaign.scheme_version.item_kind in COMPARING,
         "beside": campaign.side_by_side,
@@ -87,7 +90,7 @@ def by_review(campaign: Campaign, item: str = "") -> Q:
 
 def selected_continuations(campaign: Campaign) -> QuerySet[Continuation]:
     """Return the continuations of SELECTION as a queryset."""
-    others = Continuation.objects.filter(dialogue=OuterRef("dialogue")).exclude(key="self")
+    others = Continuation.objects.written().filter(dialogue=OuterRef("dialogue")).exclude(key="self")
     systems = list(campaign.systems.values_list("pk", flat=True))
     by_system = Q(system__in=systems) if systems else Q()
     own = Q(key="self") if campaign.include_self else Q(pk__in=[])
@@ -96,6 +99,8 @@ def selected_continuations(campaign: Campaign) -> QuerySet[Continuation]:
         exclusion.without(exclusion.excluded_ids(campaign.corpus, campaign.exclude), "dialogue__"),
         dialogue__corpus=campaign.corpus_id,
     )
+    if campaign.own_key:
+        return continuations.filter(key=campaign.own_key)
     if campaign.scheme_version.item_kind in OF_RECORDS:
         return continuations.filter(key=SELF)
     if campaign.scheme_version.scheme.key in MAKE_ITEMS:

@@ -107,7 +107,7 @@ SELECT d.id, u.at, s.id, c.id, u.id, concord_member_rank(d.key, c.key, u.positio
   LEFT JOIN annotation_turn u ON u.continuation_id = c.id AND NOT u.given AND {turns}
  WHERE d.corpus_id = %(corpus)s AND (d.part = 'training') = %(training)s
    AND (%(systems)s::bigint[] = '{{}}' OR s.id = ANY(%(systems)s::bigint[]))
-   AND {wanted}
+   AND {wanted} AND EXISTS (SELECT 1 FROM annotation_item i WHERE i.continuation_id = c.id)
  ORDER BY d.key COLLATE "C", u.at NULLS FIRST, 6
 """
 STATIC, FIRST = "c.mode = 'static'", "u.position = 0"

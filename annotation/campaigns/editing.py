@@ -31,6 +31,7 @@ from annotation.campaigns.campaign_actions import (
     set_guidelines,
 )
 from annotation.errors import CampaignRefused
+from annotation.hooks import CAMPAIGN_FORMS
 from annotation.models import Consent, Guidelines, SchemeVersion, StratumShare
 from annotation.models.campaigns import Campaign, CampaignMember
 from annotation.work.check_actions import copy_to
@@ -246,6 +247,8 @@ def copy(*, by: User, campaign: Campaign, name: str) -> Campaign:
     people = campaign.members.filter(user__is_active=True).order_by("id").values_list("user_id", flat=True)
     CampaignMember.objects.bulk_create(CampaignMember(campaign=draft, user_id=user) for user in people)
     copy_to(by=by, of=campaign, to=draft)
+    if campaign.form != Campaign.Form.RATING:
+        CAMPAIGN_FORMS[campaign.form].copy(campaign, draft)
     log(by, draft, "copy", of=campaign.name)
     return draft
 

@@ -12,6 +12,7 @@ from django.db import models
 from annotation.campaigns import allocation, review_queue, reviewed, sampling
 from annotation.corpora import exclusion, queries
 from annotation.errors import CampaignRefused, ExclusionRefused
+from annotation.hooks import CAMPAIGN_FORMS
 from annotation.kinds import TURN
 from annotation.models import Campaign
 from annotation.models.campaigns import NAME_LIMIT
@@ -462,6 +463,8 @@ def check(campaign: Campaign) -> None:
         refuse("sample_dialogues", "Say how many dialogues are drawn, or draw by nothing.")
     if campaign.sample_by and (why := sampling.refusal(campaign.corpus, campaign.sample_by)):
         refuse("sample_by", why)
+    if campaign.form != Campaign.Form.RATING:
+        CAMPAIGN_FORMS[campaign.form].check(campaign)
 
 
 def _check_speakers(campaign: Campaign) -> None:

@@ -10,6 +10,7 @@ from django.db.models import Max
 
 from annotation.campaigns import reviewed, sampling, settings
 from annotation.campaigns.choice import BY_SPEAKERS, LEFT_OUT, MODE_ALLOWED, SELECTION, refused, values
+from annotation.hooks import CAMPAIGN_FORMS
 from annotation.models import Dialogue, Gate, TaskAuthor
 from annotation.models.campaigns import Campaign
 from annotation.people import names
@@ -261,9 +262,9 @@ LACKING_TASKS = """
       FROM annotation_compareditem x JOIN annotation_item i ON i.id = x.item_id
      WHERE %(compares)s AND x.campaign_id = %(campaign)s AND i.continuation_id = c.id
     UNION ALL
-    SELECT NULL, 0 WHERE NOT %(one_item)s AND EXISTS (
+    SELECT NULL, 0 WHERE NOT %(one_item)s AND (%(own_key)s <> '' OR EXISTS (
       SELECT 1 FROM annotation_item i WHERE i.continuation_id = c.id AND i.kind = %(kind)s
-         AND <speaker>)) i ON true
+         AND <speaker>))) i ON true
   <joined>
  WHERE d.corpus_id = %(corpus)s
    AND (%(dialogues)s::bigint[] IS NULL OR d.id = ANY(%(dialogues)s::bigint[]))
@@ -275,7 +276,8 @@ LACKING_TASKS = """
    AND <chosen>
    AND <mode>
    AND NOT EXISTS (SELECT 1 FROM annotation_task t WHERE t.campaign_id = %(campaign)s
-                    AND t.continuation_id = c.id AND t.item_id IS NOT DISTINCT FROM i.id)
+                    AND t.continuation_id = c.id
+                    AND (t.item_id IS NOT DISTINCT FROM i.id OR %(own_key)s <> ''))
 """
 
 MAKE_TASKS = """
@@ -347,6 +349,8 @@ def first(campaign: Campaign, most: int) -> list[tuple[int, int | None]]:
 
 def count(campaign: Campaign) -> int:
     """Return the number of tasks that `make` would create, at most MOST_COUNTED."""
+    if campaign.own_key:
+        return min(MOST_COUNTED, CAMPAIGN_FORMS[campaign.form].count(campaign))
     return _count(campaign, MODE_ALLOWED)
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from django.db import connection, transaction
 
 from annotation import records
@@ -31,20 +34,25 @@ def add(
         trial=record.trial,
         condition=dict(record.condition),
     )
-    Turn.objects.bulk_create(
-        Turn(continuation=continuation, position=position, **turn_row(turn)._asdict())
-        for position, turn in enumerate(record.turns)
-    )
-    with connection.cursor() as cursor:
-        for kind in IMPORTED_KINDS:
-            statement = OF_TURNS if kind.has_turn else OF_CONTINUATIONS
-            cursor.execute(
-                statement, {"corpus": dialogue.corpus_id, "ids": [continuation.pk], "kind": kind.key}
-            )
+    fill(continuation=continuation, turns=record.turns)
     if keyed and record.mode == "static" and (dialogue.scenario or dialogue.script):
         for label in LABEL_CONTINUATIONS:
             label(dialogue.corpus, [continuation.pk])
     return continuation
+
+
+@transaction.atomic
+def fill(*, continuation: Continuation, turns: Sequence[records.Turn]) -> None:
+    """Write the turns and items of a continuation that has none."""
+    Turn.objects.bulk_create(
+        Turn(continuation=continuation, position=position, **turn_row(turn)._asdict())
+        for position, turn in enumerate(turns)
+    )
+    values: dict[str, Any] = {"corpus": continuation.dialogue.corpus_id, "ids": [continuation.pk]}
+    with connection.cursor() as cursor:
+        for kind in IMPORTED_KINDS:
+            statement = OF_TURNS if kind.has_turn else OF_CONTINUATIONS
+            cursor.execute(statement, values | {"kind": kind.key})
 
 
 @transaction.atomic

@@ -109,9 +109,12 @@ def may_share(dialogues: Collection[int]) -> set[int]:
 
     Two rollouts may; an answer to a fixed point may be compared with the turn that the dialogue has there.
     """
-    others = Continuation.objects.filter(dialogue__in=dialogues).exclude(key=SELF).values("dialogue")
+    others = (
+        Continuation.objects.written().filter(dialogue__in=dialogues).exclude(key=SELF).values("dialogue")
+    )
     static = Count("pk", filter=Q(mode=Continuation.Mode.STATIC))
-    enough = others.annotate(n=Count("pk"), static=static).filter(Q(n__gte=2) | Q(static__gte=1))
+    counted = others.values("dialogue").annotate(n=Count("pk"), static=static)
+    enough = counted.filter(Q(n__gte=2) | Q(static__gte=1))
     return set(enough.values_list("dialogue", flat=True))
 
 
@@ -132,7 +135,7 @@ def dialogues(corpus: Corpus, *, system: str = "", part: str = "") -> QuerySet[D
     if part:
         rows = rows.filter(part=part)
     if system:
-        theirs = Continuation.objects.filter(dialogue=OuterRef("pk"), system__name=system)
+        theirs = Continuation.objects.written().filter(dialogue=OuterRef("pk"), system__name=system)
         rows = rows.filter(Exists(theirs))
     return rows
 
@@ -157,7 +160,7 @@ def count_dialogues(corpus: Corpus, *, system: str = "") -> tuple[int, bool]:
     if not system:
         stored_count = counts([corpus])[corpus.pk]["dialogues"]
         return stored_count or corpus.dialogues.count(), False
-    theirs = Continuation.objects.filter(system__corpus=corpus, system__name=system)
+    theirs = Continuation.objects.written().filter(system__corpus=corpus, system__name=system)
     dialogue_ids = list(theirs.order_by().values_list("dialogue", flat=True)[:MOST_LISTED])
     return len(set(dialogue_ids)), len(dialogue_ids) == MOST_LISTED
 

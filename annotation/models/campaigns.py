@@ -189,6 +189,8 @@ class Campaign(models.Model):
     `apart_judge` is the judge that is compared with people. After the `deadline` nothing is handed out or
     accepted; a person submits at most `most_tasks`, and `most_tasks_a_day` in a day of UTC. A submission
     may be revised for `revise_hours`: None for as long as the campaign is open, 0 for never.
+    `form` is the kind of work: `rating` of existing continuations, or `chat`, whose members first write the
+    continuations that they answer about (`annotation.hooks.CAMPAIGN_FORMS`).
     `unseen_check` sets which turns must have been on screen for a submit without a warning. With
     `shows_agreement`, annotators see their agreement with others. `join_proof` is how a participant who
     returns by a link proves that they are the same person. An archived campaign is in no list and takes no
@@ -230,6 +232,10 @@ class Campaign(models.Model):
         OPEN = "open"
         PAUSED = "paused"
         CLOSED = "closed"
+
+    class Form(models.TextChoices):
+        RATING = "rating", "Ratings of existing turns or dialogues"
+        CHAT = "chat", "Conversations between members, and ratings of them"
 
     class Order(models.TextChoices):
         DRAWN = "drawn", "The same for everybody, drawn from the seed"
@@ -286,6 +292,7 @@ class Campaign(models.Model):
     lease_minutes = models.PositiveIntegerField(default=60)
     occasion = models.CharField(max_length=20, choices=Occasion, default=Occasion.MAIN)
     state = models.CharField(max_length=10, choices=State, default=State.DRAFT)
+    form = models.CharField(max_length=10, choices=Form, default=Form.RATING, db_default=Form.RATING)
     seed = models.PositiveIntegerField(default=0)
     shows = models.JSONField(default=default_shows)
     overlap_raters = models.PositiveSmallIntegerField(null=True)
@@ -349,6 +356,7 @@ class Campaign(models.Model):
                 condition=Q(archived_at__isnull=True) | Q(state__in=["draft", "closed"]),
                 name="campaign_archived_is_at_rest",
             ),
+            models.CheckConstraint(condition=Q(form__in=["rating", "chat"]), name="campaign_form_known"),
             models.CheckConstraint(condition=OVERLAP_IS_WHOLE, name="campaign_overlap_whole"),
             models.CheckConstraint(
                 condition=Q(task_order__in=["drawn", "own", "fixed", "priority", "informative"]),
@@ -402,6 +410,11 @@ class Campaign(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def own_key(self) -> str:
+        """Key of the continuations that its members write, '' where they rate existing ones."""
+        return "" if self.form == self.Form.RATING else f"{self.form}-{self.pk}"
 
 
 class CampaignMember(models.Model):

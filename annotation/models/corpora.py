@@ -7,7 +7,7 @@ from operator import or_
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Case, F, Q, Value, When
+from django.db.models import Case, Exists, F, OuterRef, Q, Value, When
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast, Coalesce, Random
 from django.utils.functional import cached_property
@@ -286,6 +286,15 @@ class Dialogue(models.Model):
         return self.key
 
 
+class ContinuationQuerySet(models.QuerySet["Continuation"]):
+    """Continuations."""
+
+    def written(self) -> ContinuationQuerySet:
+        """Leave out those that members of a campaign have still to write: without turns and items."""
+        turns, items = (model.objects.filter(continuation=OuterRef("pk")) for model in (Turn, Item))
+        return self.filter(Q(key="self") | Exists(items) | Exists(turns))
+
+
 class Continuation(models.Model):
     """One system's continuation of one dialogue; `self` holds the dialogue's own turns."""
 
@@ -301,6 +310,8 @@ class Continuation(models.Model):
     mode = models.CharField(max_length=10, choices=Mode, default=Mode.ROLLOUT)
     trial = models.PositiveIntegerField(default=0)
     condition = models.JSONField(default=dict)
+
+    objects = ContinuationQuerySet.as_manager()
 
     class Meta:
         constraints = [

@@ -44,6 +44,7 @@ from annotation.text.views import METADATA
 from annotation.work.leases import bounds_of
 from annotation.work.messages import waiting as waiting_threads
 from config.files import row_id
+from config.links import links_of
 from config.listing import Column, Listing, natural
 from config.middleware import frames_others
 from config.models import Event
@@ -455,7 +456,7 @@ def _pages_of(campaign: Campaign, for_researcher: bool) -> list[tuple[str, str]]
     about = f"?campaign={campaign.pk}"
     begun, disagree = campaign.state != Campaign.State.DRAFT, campaign_progress.disagree(campaign)
     rows = [
-        ("Preview as an annotator", "campaign-preview", True),
+        ("Preview as an annotator", "campaign-preview", not campaign.own_key),
         ("Edit", "edit-campaign", not campaign.archived_at),
         ("Training and checks", "campaign-checks", True),
         ("Watch", "campaign-watch", begun),
@@ -468,6 +469,7 @@ def _pages_of(campaign: Campaign, for_researcher: bool) -> list[tuple[str, str]]
         ("Exports", "exports", True),
     ]
     own = [(text, reverse(route, args=[campaign.pk])) for text, route, is_offered in rows if is_offered]
+    own += links_of("campaign", {"campaign": campaign})
     return own + [(text, reverse(route) + about) for text, route, is_offered in related if is_offered]
 
 

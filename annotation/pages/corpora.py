@@ -55,7 +55,10 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
     if own_page is not None and request.GET.get("continuation", SELF) == SELF:
         return _to_own_page(request, dialogue_row, own_page.page)
     parts = list(
-        dialogue_row.continuations.select_related("system").annotate(length=Count("turns")).order_by("id")
+        dialogue_row.continuations.written()
+        .select_related("system")
+        .annotate(length=Count("turns"))
+        .order_by("id")
     )
     own = next((part for part in parts if part.key == SELF), None)
     continuation = _selected_continuation(parts, request.GET.get("continuation"), own)

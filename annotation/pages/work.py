@@ -15,7 +15,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.request import RawPostDataException
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import get_template
 from django.urls import reverse
 from django.views.decorators.cache import cache_control
@@ -48,7 +48,7 @@ from annotation.work.screens import Screen, load, with_notes
 from annotation.work.shortcuts import REASONS, shortcuts
 from annotation.work.submissions import taken_back
 from annotation.work.task_answers import hold_of
-from annotation.work.task_page import beside, completion
+from annotation.work.task_page import beside, completion, own_page
 from config.middleware import frames_others, stands_in_frame
 from config.permissions import user_of
 
@@ -330,11 +330,13 @@ MOST_TOLD = 3
 @require_GET
 @cache_control(no_store=True)  # so that Back shows the next task, not a submitted one
 def work(request: HttpRequest, campaign: int) -> HttpResponse:
-    """Members: show the current task."""
+    """Members: show the current task, or go on to the campaign's own page where members write first."""
     try:
         seat, hold = labelling.start(by=user_of(request), campaign=campaign)
     except NotTaskHolder as error:
         raise Http404 from error
+    if hold is None and (address := own_page(seat)):
+        return redirect(address)
     return _page(request, seat, hold)
 
 
@@ -502,6 +504,7 @@ def _state(by: User, seat: Seat, hold: Hold | None, status: str) -> dict[str, An
             "busy": busy,
             "later": seat.state == "open" and has_later(seat=seat),
             "completion": completion(seat),
+            "own_page": own_page(seat),
             "elsewhere": _elsewhere(by, seat),
         }
         state["html"] = get_template("annotate/_nothing.html").render(nothing)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -53,7 +53,7 @@ SELECT c.id, c.name, c.state, c.occasion, c.scheme_version_id, c.lease_minutes,
        OR EXISTS (SELECT 1 FROM annotation_bookmark b WHERE b.campaign_id = c.id AND b.user_id = m.user_id),
        EXISTS (SELECT 1 FROM annotation_thread h WHERE h.campaign_id = c.id AND h.annotator_id = m.user_id),
        least(coalesce(c.batch_size::bigint * c.batches_open, 2147483647), 2147483647)::int,
-       c.batch_size IS NOT NULL AND c.next_batch = 'complete', c.balance_by <> ''
+       c.batch_size IS NOT NULL AND c.next_batch = 'complete', c.balance_by <> '', c.form
   FROM annotation_campaignmember m JOIN annotation_campaign c ON c.id = m.campaign_id
  WHERE m.campaign_id = %s AND m.user_id = %s FOR UPDATE OF m
 """
@@ -157,6 +157,42 @@ UPDATE annotation_assignment a SET state = 'leased', slot_id = free.id,
 TAKE_AGAIN_RULED = TAKE_AGAIN.replace(
     "WHERE s.task_id = a.task_id AND NOT s.taken", f"WHERE s.task_id = a.task_id AND NOT s.taken AND {PASSED}"
 ).replace("WHERE NOT s.taken ORDER BY", f"WHERE NOT s.taken AND {PASSED} ORDER BY")
+
+# Where members write first, a task is worked on once what they wrote has items.
+WRITTEN = """EXISTS (SELECT 1 FROM annotation_task t JOIN annotation_item i USING (continuation_id)
+                  WHERE t.id = a.task_id)"""
+RESUME_WRITTEN = RESUME.replace("a.state = 'leased'", f"a.state = 'leased' AND {WRITTEN}", 1)
+TAKE_WRITTEN_AGAIN, TAKE_WRITTEN_AGAIN_RULED = (
+    query.replace("a.state = 'expired'", f"a.state = 'expired' AND {WRITTEN}", 1)
+    for query in (TAKE_AGAIN, TAKE_AGAIN_RULED)
+)
+
+# Where several members write together, they get all slots of a task at once: the first unwritten task that
+# nobody holds, that none of them ever had, and whose gates let each of them have the slot of their number.
+UNWRITTEN = """t.campaign_id = %(campaign)s AND t.position >= 0 AND t.position < %(upto)s
+   AND NOT EXISTS (SELECT 1 FROM annotation_slot s WHERE s.task_id = t.id AND s.taken)
+   AND NOT EXISTS (SELECT 1 FROM annotation_item i WHERE i.continuation_id = t.continuation_id)
+   AND NOT EXISTS (SELECT 1 FROM annotation_assignment a
+                    WHERE a.task_id = t.id AND a.user_id = ANY(%(users)s::bigint[]))"""
+IS_UNWRITTEN = f"SELECT 1 FROM annotation_task t WHERE {UNWRITTEN} LIMIT 1"  # noqa: S608  (a condition of ours)
+CLAIM_TOGETHER = f"""
+WITH free AS (
+  SELECT t.id FROM annotation_task t
+   WHERE {UNWRITTEN} AND t.raters = cardinality(%(users)s::bigint[]) AND NOT EXISTS (
+     SELECT 1 FROM unnest(%(users)s::bigint[]) WITH ORDINALITY AS m(person, number)
+       JOIN annotation_slot s ON s.task_id = t.id AND s.number = m.number
+      WHERE s.gate_id IS NOT NULL AND NOT (concord_passes(s.gate_id, m.person)
+                                           AND NOT concord_wrote(t.id, m.person)))
+   ORDER BY t.position LIMIT 1 FOR UPDATE SKIP LOCKED)
+INSERT INTO annotation_assignment (slot_id, task_id, campaign_id, user_id, occasion, state, lease_expires,
+                                   leased_at, draft, skip_reason, comment, flagged, guidelines_id)
+SELECT s.id, free.id, %(campaign)s, m.person, %(occasion)s, 'leased',
+       now() + make_interval(mins => %(minutes)s), now(), '{{}}', '', '', false, %(guidelines)s
+  FROM free JOIN annotation_slot s ON s.task_id = free.id
+  JOIN unnest(%(users)s::bigint[]) WITH ORDINALITY AS m(person, number) ON m.number = s.number
+ ORDER BY m.number
+RETURNING id, task_id, state, draft || jsonb_build_object('version', revision)
+"""  # noqa: S608  (conditions of ours)
 
 # A holder of an open slot of a task moves to its reserved slot where that one fell free in the meantime.
 SETTLE = """
@@ -329,7 +365,7 @@ class Seat(NamedTuple):
     rates which tasks. `noted` is set where they have notes or bookmarks here, `talks` where there are
     messages: otherwise neither is queried. Tasks from position `upto` on are in batches that are not open;
     with `opens_batches` the next batch opens when the last one is complete, with `balanced` the next task is
-    from the stratum of which they have done least.
+    from the stratum of which they have done least. `form` is that of the campaign.
     """
 
     campaign: int
@@ -363,6 +399,7 @@ class Seat(NamedTuple):
     upto: int
     opens_batches: bool
     balanced: bool
+    form: str
 
     @property
     def limits(self) -> Limits:
@@ -439,7 +476,8 @@ def resume(*, seat: Seat) -> Hold | None:
 
     A task given by a researcher comes after the current one.
     """
-    return _hold(RESUME, (seat.lease_minutes, seat.campaign, seat.user))
+    query = RESUME if seat.form == Campaign.Form.RATING else RESUME_WRITTEN
+    return _hold(query, (seat.lease_minutes, seat.campaign, seat.user))
 
 
 def returned(*, seat: Seat) -> Hold | None:
@@ -458,9 +496,11 @@ def take_again(*, seat: Seat, assignment: int | None = None) -> Hold | None:
         "assignment": assignment,
         "minutes": seat.lease_minutes,
     }
+    is_rating = seat.form == Campaign.Form.RATING
     if seat.ruled:
-        return _hold(TAKE_AGAIN_RULED, values | passes_of(seat.campaign, seat.user))
-    return _hold(TAKE_AGAIN, values)
+        query = TAKE_AGAIN_RULED if is_rating else TAKE_WRITTEN_AGAIN_RULED
+        return _hold(query, values | passes_of(seat.campaign, seat.user))
+    return _hold(TAKE_AGAIN if is_rating else TAKE_WRITTEN_AGAIN, values)
 
 
 def after_submit(*, seat: Seat) -> Hold | None:
@@ -474,9 +514,9 @@ def claim(*, seat: Seat) -> Hold | None:
 
     With an order per person, the member continues in the current continuation, then at a place of their own;
     with balanced strata, in the one of which they have done least. Where no slot is free, expired leases are
-    returned first. None where nothing is left, or the member may submit no more.
+    returned first. None where nothing is left, the member may submit no more, or members first write.
     """
-    if seat.limits.reached:
+    if seat.limits.reached or seat.form != Campaign.Form.RATING:
         return None
     values = _claiming(seat)
     hold = _onwards(seat, values) or _from_start(seat, values)
@@ -487,6 +527,33 @@ def claim(*, seat: Seat) -> Hold | None:
         if upto > seat.upto:
             hold = _from_start(seat, values | {"upto": upto})
     return hold
+
+
+def claim_together(*, seats: Sequence[Seat], minutes: int) -> list[Hold] | None:
+    """Claim all slots of one unwritten task for several members of a campaign, for `minutes`.
+
+    The member at index i gets slot i + 1; the holds are in that order. Their rows are locked (`take_seat`) in
+    the order of their ids. None where no task has all its slots free for them.
+    """
+    first = seats[0]
+    values = _writing(first, [seat.user for seat in seats])
+    values |= {"occasion": first.occasion, "minutes": minutes, "guidelines": first.guidelines}
+    with commands.cursor() as cursor:
+        cursor.execute(CLAIM_TOGETHER, values)
+        rows = cursor.fetchall()
+    holds = [hold for row in rows if (hold := _hold_from_row(row)) is not None]
+    return holds or None
+
+
+def has_unwritten(seat: Seat) -> bool:
+    """Whether a task is left that the member could write with others."""
+    with commands.cursor() as cursor:
+        cursor.execute(IS_UNWRITTEN, _writing(seat, [seat.user]))
+        return cursor.fetchone() is not None
+
+
+def _writing(seat: Seat, users: list[int]) -> dict[str, Any]:
+    return {"campaign": seat.campaign, "upto": seat.upto, "users": users}
 
 
 def _onwards(seat: Seat, values: dict[str, Any]) -> Hold | None:

@@ -357,6 +357,8 @@ def _must_be_able(seat: Seat, to: User, name: str) -> None:
     limits = seat.limits
     if not to.is_active:
         _refuse(f"{name} is deactivated.")
+    if seat.form != Campaign.Form.RATING:
+        _refuse("Members of this campaign meet on its own page: tasks cannot be given to one person.")
     if seat.state != Campaign.State.OPEN:
         _refuse(f"The campaign is {seat.state}: tasks are given while it is open.")
     if seat.over:

@@ -386,6 +386,8 @@ def _work(seat: Seat, assignment: int) -> Work:
         raise NotTaskHolder("This task is not yours.")
     work = Work(*row)
     pairs: Any = work.items
+    if not pairs:
+        raise NotTaskHolder("This task has nothing to answer yet.")
     return work._replace(items={item_number(public, assignment): item for public, item in pairs})
 
 

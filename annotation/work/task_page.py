@@ -7,9 +7,11 @@ from typing import Any, Literal
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.urls import reverse
 
 from annotation.errors import AnswerRefused
-from annotation.models import Assignment, Consent, ConsentGiven, Guidelines, GuidelinesRead
+from annotation.hooks import CAMPAIGN_FORMS
+from annotation.models import Assignment, Campaign, Consent, ConsentGiven, Guidelines, GuidelinesRead
 from annotation.people import participants
 from annotation.text.display import Row
 from annotation.text.display import difference_rows as rows
@@ -90,6 +92,19 @@ def accept(*, by: User, campaign: int, what: str, version: int) -> None:
     raise AnswerRefused(f"The campaign has no version {version} of its {NAMES[what]}.")
 
 
+# Campaigns whose members write before they rate have a page of their own for that.
+
+
+def own_page(seat: Seat) -> str:
+    """Return the address where a member without a task works on, '' where nothing is there for them."""
+    form = CAMPAIGN_FORMS.get(seat.form)
+    if form is None or seat.state != Campaign.State.OPEN or seat.waits or seat.limits.reached:
+        return ""
+    if check_stages.waiting(seat) is not None or not form.has_work(seat):
+        return ""
+    return reverse(form.page, args=[seat.campaign])
+
+
 # Completion code for people who joined by a link, once they are done.
 
 
@@ -98,6 +113,8 @@ def completion(seat: Seat) -> participants.Completion | None:
 
     At a daily limit there are more tasks tomorrow, so nobody is done then.
     """
+    if own_page(seat):
+        return None
     over = seat.state == "closed" or (seat.state == "open" and seat.limits.reached != "day")
     return participants.finish(person=seat.user, campaign=seat.campaign, done=seat.done, finished=over)
 

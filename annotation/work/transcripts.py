@@ -55,8 +55,13 @@ class Head(NamedTuple):
 
 WHOLE_KINDS = ", ".join(f"'{key}'" for key, kind in KINDS.items() if kind.shows == "whole")
 
+# Members who played the people of a dialogue learn no more of each other than was said.
+PEOPLE = """CASE WHEN k.named THEN d.participants ELSE (
+         SELECT jsonb_agg(jsonb_build_object('id', p.value -> 'id', 'name', 'Person ' || p.ordinality)
+                          ORDER BY p.ordinality)
+           FROM jsonb_array_elements(d.participants) WITH ORDINALITY AS p) END"""
 HEAD_OF = f"""
-SELECT i.public, u.position, c.id, c.mode, d.id, d.participants, d.metadata, d.summary, d.agenda, d.language,
+SELECT i.public, u.position, c.id, c.mode, d.id, {PEOPLE}, d.metadata, d.summary, d.agenda, d.language,
        k.shows, ARRAY(SELECT s.name FROM annotation_system s WHERE s.corpus_id = d.corpus_id ORDER BY s.name),
        (SELECT coalesce(jsonb_agg(DISTINCT o.condition), '[]')
           FROM annotation_continuation o WHERE o.dialogue_id = d.id),
@@ -76,7 +81,7 @@ SELECT i.public, u.position, c.id, c.mode, d.id, d.participants, d.metadata, d.s
 """  # noqa: S608  (keys of ours)
 
 # A whole continuation's task in a campaign with a review queue asks only about the drawn items.
-TASK = """annotation_task t JOIN LATERAL (SELECT g.shows, g.speakers,
+TASK = """annotation_task t JOIN LATERAL (SELECT g.shows, g.speakers, g.form <> 'chat' AS named,
     CASE WHEN g.review IS NOT NULL AND t.item_id IS NULL AND t.position >= 0 THEN ARRAY(
       SELECT y.item_id FROM annotation_sampleditem y JOIN annotation_item o ON o.id = y.item_id
        WHERE y.campaign_id = g.id AND o.continuation_id = t.continuation_id) END AS items
@@ -84,7 +89,8 @@ TASK = """annotation_task t JOIN LATERAL (SELECT g.shows, g.speakers,
 HEAD = HEAD_OF.replace("<source>", TASK) + " WHERE t.id = %s"
 
 PLACE = """(SELECT %s::bigint AS continuation_id, %s::bigint AS item_id) t
- CROSS JOIN (SELECT %s::jsonb AS shows, %s::text[] AS speakers, %s::bigint[] AS items) k"""
+ CROSS JOIN (SELECT %s::jsonb AS shows, %s::text[] AS speakers, %s::bigint[] AS items,
+                    true AS named) k"""
 HEAD_OF_PLACE = HEAD_OF.replace("<source>", PLACE)
 
 # Turns by others than the campaign's speakers, and turns that were not drawn, are context; responses to fixed

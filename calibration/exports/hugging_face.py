@@ -287,7 +287,7 @@ def _each(export_part: ExportPart) -> list[ExportPart]:
 def _continuations(contents: Contents, export_part: ExportPart) -> QuerySet[Continuation]:
     """Return the continuations of a part: of a campaign those with labels."""
     scope = contents.scope
-    continuations = Continuation.objects.filter(
+    continuations = Continuation.objects.written().filter(
         of_dialogues(scope.part, "dialogue__"), scope.of_continuations(), dialogue__corpus=scope.corpus
     )
     if scope.campaign is not None:

@@ -392,6 +392,7 @@ TASKS = {
     "decision": "Answer about the decision under RESPONSE alone, by what came before it.",
     "continuation": "Answer about each of the $n numbered turns under TURNS, by what came before it.",
     "dialogue": "Answer about the $n numbered turns under TURNS together, as a whole.",
+    "bare": "Nobody has said anything yet. Answer about what is known of the dialogue and the people in it.",
 }
 _GAPS = re.compile(r"\n{3,}")
 STATIC = (
@@ -544,7 +545,8 @@ class Rubric(Asking):
 
     def _task(self, case: Case) -> str:
         static = case.turn is None and case.continuation.mode == "static"
-        return TASKS[self._about(case)] + (STATIC if static else "")
+        about, has_turns = self._about(case), case.continuation.turns or case.dialogue.turns
+        return TASKS["bare" if about == "dialogue" and not has_turns else about] + (STATIC if static else "")
 
     def _about(self, case: Case) -> str:
         """Return the subject of a call's answers: all turns of a continuation, or one item."""

@@ -91,18 +91,19 @@ def continuations(selection: Selection) -> QuerySet[Continuation]:
         condition = Q(pk__in=selection.campaign.tasks.values("continuation"))
         if selection.campaign.side_by_side:
             condition |= Q(pk__in=_beside(selection.campaign).values("continuation"))
-        return _of_part(_of_systems(Continuation.objects.filter(condition), selection.systems), selection)
+        rows = Continuation.objects.written().filter(condition)
+        return _of_part(_of_systems(rows, selection.systems), selection)
     systems, include_self = selection.systems, selection.include_self
     if selection.campaign:
         systems = systems or tuple(selection.campaign.systems.values_list("name", flat=True))
         include_self = include_self or selection.campaign.include_self
-    rows = Continuation.objects.filter(dialogue__corpus=selection.corpus)
+    rows = Continuation.objects.written().filter(dialogue__corpus=selection.corpus)
     if selection.campaign:
         rows = rows.filter(_without(selection.corpus, selection.campaign.exclude, "dialogue__"))
         if (sampled_dialogues := sampling.dialogues(selection.campaign)) is not None:
             rows = rows.filter(dialogue__in=sampled_dialogues)
     if not include_self:
-        others = Continuation.objects.filter(dialogue=OuterRef("dialogue")).exclude(key=SELF)
+        others = Continuation.objects.written().filter(dialogue=OuterRef("dialogue")).exclude(key=SELF)
         rows = rows.filter(~Q(key=SELF) | ~Exists(others))
     return _of_part(_of_systems(rows, systems), selection)
 

@@ -2,6 +2,10 @@
 
 from django.urls import URLPattern
 
-from suites.collecting import persona_api, release_api
+from suites.collecting import chat_api, persona_api, release_api
 
-urlpatterns: list[URLPattern] = [*persona_api.urlpatterns, *release_api.urlpatterns]
+urlpatterns: list[URLPattern] = [
+    *chat_api.urlpatterns,
+    *persona_api.urlpatterns,
+    *release_api.urlpatterns,
+]

@@ -2,11 +2,14 @@
 
 AnnotationError
   PersonasRefused   an inventory, a draw or a change of a persona that is not possible, with the invalid field
+  WorkError
+    ChatRefused     a conversation that is over, is not the person's turn, or cannot begin
+    MessageRefused  a text that cannot be sent
 """
 
 from __future__ import annotations
 
-from annotation.errors import AnnotationError
+from annotation.errors import AnnotationError, WorkError
 
 
 class PersonasRefused(AnnotationError):
@@ -15,3 +18,17 @@ class PersonasRefused(AnnotationError):
     def __init__(self, reason: str, *, field: str = "") -> None:
         super().__init__(reason)
         self.field = field
+
+
+class ChatRefused(WorkError):
+    """A conversation that is over, is not the person's turn, or cannot begin."""
+
+    code = "chat_refused"
+    status = 409
+
+
+class MessageRefused(WorkError):
+    """A text that cannot be sent: empty, or too long."""
+
+    code = "message_refused"
+    field = "text"

@@ -74,14 +74,14 @@ def check_name(name: str) -> str:
 def create(*, by: User | None, name: str, inventory: Inventory) -> models.Inventory:
     """Store an inventory under a new name. Raises PersonasRefused for a name that is taken."""
     name = check_name(name)
-    if models.Inventory.objects.filter(name=name).exists():
+    content = {
+        "names": [names_json(row) for row in inventory.names],
+        "families": [family_json(row) for row in inventory.families],
+        "created_by": by,
+    }
+    stored, is_new = models.Inventory.objects.get_or_create(name=name, defaults=content)
+    if not is_new:
         raise PersonasRefused(f"There is an inventory “{name}” already.", field="name")
-    stored = models.Inventory.objects.create(
-        name=name,
-        names=[names_json(row) for row in inventory.names],
-        families=[family_json(row) for row in inventory.families],
-        created_by=by,
-    )
     PersonaHead.objects.bulk_create(
         _row(stored, number, head) for number, head in enumerate(inventory.heads, start=1)
     )

@@ -1,4 +1,4 @@
-"""Inventories of personas, draws from them, and the personas that people review."""
+"""Inventories of personas, personas for review, and conversations between members of a campaign."""
 
 from __future__ import annotations
 
@@ -141,3 +141,170 @@ class Persona(models.Model):
     def key(self) -> str:
         """Id of its dialogue in the corpus of the reviews."""
         return f"persona-{self.number}"
+
+
+# Conversations between members of a campaign. Triggers keep them: see migrations/chats.sql.
+
+
+class ChatPlan(models.Model):
+    """How members of a campaign of form `chat` talk: `participants` (2 to 6) write `exchanges` turns each.
+
+    With `turn_order` alternate they write one after the other, the first person first; with free anybody may
+    write next, up to `exchanges` * `participants` turns in all. A turn has 1 to `most_characters` characters.
+    Whoever is expected to write is reminded after `remind_minutes`; after `idle_minutes` without a turn the
+    chat is abandoned.
+    """
+
+    class Order(models.TextChoices):
+        ALTERNATE = "alternate", "In turn, the first person first"
+        FREE = "free", "Anybody may write next"
+
+    campaign = models.OneToOneField("annotation.Campaign", on_delete=models.CASCADE, related_name="chat_plan")
+    participants = models.PositiveSmallIntegerField(default=2)
+    turn_order = models.CharField(max_length=10, choices=Order, default=Order.ALTERNATE)
+    exchanges = models.PositiveSmallIntegerField(default=7)
+    most_characters = models.PositiveIntegerField(default=500)
+    remind_minutes = models.PositiveSmallIntegerField(default=5)
+    idle_minutes = models.PositiveSmallIntegerField(default=15)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(
+                    participants__range=(2, 6),
+                    turn_order__in=["alternate", "free"],
+                    exchanges__range=(1, 100),
+                    most_characters__range=(1, 10_000),
+                    remind_minutes__gte=1,
+                    idle_minutes__gt=F("remind_minutes"),
+                ),
+                name="chat_plan_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.participants} in {self.campaign_id}"
+
+    @property
+    def turns(self) -> int:
+        """Number of turns of a complete chat."""
+        return self.participants * self.exchanges
+
+    @property
+    def alternates(self) -> bool:
+        """Whether the participants write one after the other."""
+        return self.turn_order == self.Order.ALTERNATE
+
+
+class Waiting(models.Model):
+    """A member in the lobby of a campaign, `since` a time; `seen_at` is the last request of their page."""
+
+    campaign = models.ForeignKey("annotation.Campaign", on_delete=models.CASCADE, related_name="+")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    since = models.DateTimeField()
+    seen_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["campaign", "user"], name="waiting_once")]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} for {self.campaign_id}"
+
+
+class Chat(models.Model):
+    """A conversation about a task; a task has one that is open or finished, and any number of abandoned ones.
+
+    `reason` says why it was abandoned, `report` what the person who reported it, or the researcher who ended
+    it, wrote. `last_at` is the time of the last turn, at first that of the start.
+    """
+
+    class State(models.TextChoices):
+        OPEN = "open"
+        FINISHED = "finished"
+        ABANDONED = "abandoned"
+
+    class Reason(models.TextChoices):
+        LEFT = "left", "somebody left"
+        REPORTED = "reported", "somebody reported it"
+        IDLE = "idle", "nobody wrote for too long"
+        ENDED = "ended", "a researcher ended it"
+
+    campaign = models.ForeignKey("annotation.Campaign", on_delete=models.CASCADE, related_name="chats")
+    task = models.ForeignKey("annotation.Task", on_delete=models.CASCADE, related_name="chats")
+    state = models.CharField(max_length=10, choices=State, default=State.OPEN)
+    reason = models.CharField(max_length=10, choices=Reason, blank=True)
+    report = models.TextField(blank=True)
+    started_at = models.DateTimeField()
+    last_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["task"], condition=Q(state__in=["open", "finished"]), name="chat_of_task_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(state="open", reason="", ended_at__isnull=True)
+                | Q(state="finished", reason="", ended_at__isnull=False)
+                | Q(
+                    state="abandoned",
+                    reason__in=["left", "reported", "idle", "ended"],
+                    ended_at__isnull=False,
+                ),
+                name="chat_state_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"chat {self.pk} of {self.campaign_id}: {self.state}"
+
+
+class ChatSeat(models.Model):
+    """A side of a chat: participant `number`, from 1, of the task's dialogue, played by `user`.
+
+    `user` and `assignment` are empty once that account is deleted. `seen_at` is the last request of their
+    page, `typing_until` is set while they write.
+    """
+
+    chat = models.ForeignKey(Chat, on_delete=models.CASCADE, related_name="seats")
+    number = models.PositiveSmallIntegerField()
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="chat_seats"
+    )
+    assignment = models.ForeignKey(
+        "annotation.Assignment", null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    seen_at = models.DateTimeField()
+    typing_until = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["chat", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["chat", "number"], name="chat_seat_number_once"),
+            models.UniqueConstraint(fields=["chat", "user"], name="chat_seat_user_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"seat {self.number} of {self.chat_id}"
+
+
+class ChatMessage(models.Model):
+    """A turn of a chat, `number` from 1. Append-only; `key`, made by the client, tells repeated requests."""
+
+    chat = models.ForeignKey(Chat, on_delete=models.CASCADE, related_name="messages")
+    number = models.PositiveSmallIntegerField()
+    seat = models.ForeignKey(ChatSeat, on_delete=models.CASCADE, related_name="messages")
+    text = models.TextField()
+    key = models.CharField(max_length=64)
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["chat", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["chat", "number"], name="chat_message_number_once"),
+            models.UniqueConstraint(fields=["seat", "key"], name="chat_message_key_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"message {self.number} of {self.chat_id}"

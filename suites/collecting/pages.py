@@ -2,6 +2,10 @@
 
 from django.urls import URLPattern
 
-from suites.collecting import persona_pages, release_pages
+from suites.collecting import chat_pages, persona_pages, release_pages
 
-urlpatterns: list[URLPattern] = [*persona_pages.urlpatterns, *release_pages.urlpatterns]
+urlpatterns: list[URLPattern] = [
+    *chat_pages.urlpatterns,
+    *persona_pages.urlpatterns,
+    *release_pages.urlpatterns,
+]

@@ -13,7 +13,8 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.campaigns import campaign_actions
-from annotation.corpora.import_file import import_path
+from annotation.corpora.import_file import import_path, lock_corpus
+from annotation.formats.source import ImportProblem
 from annotation.models import Campaign, Corpus
 from annotation.text.views import DEFAULT, METADATA, one_line
 from config.models import Event
@@ -111,6 +112,8 @@ def _check_bounds(*values: tuple[Parameter, int]) -> None:
 
 
 def _check_free(name: str) -> None:
+    """Refuse the name of a corpus or a set that exists; nobody else takes the name before the commit."""
+    lock_corpus(name)
     if Corpus.objects.filter(name=name).exists() or PersonaSet.objects.filter(name=name).exists():
         raise PersonasRefused(f"There is a corpus “{name}” already.", field="name")
 
@@ -140,15 +143,18 @@ def _import(by: User | None, name: str, lines: Iterable[Mapping[str, Any]], sour
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".jsonl") as file:
         file.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
         file.flush()
-        import_path(
-            path=file.name,
-            name=f"{name}, made here",
-            format="jsonl",
-            corpus=name,
-            into=False,
-            by=by,
-            source=f"Personas {source}"[:1000],
-        )
+        try:
+            import_path(
+                path=file.name,
+                name=f"{name}, made here",
+                format="jsonl",
+                corpus=name,
+                into=False,
+                by=by,
+                source=f"Personas {source}"[:1000],
+            )
+        except ImportProblem as problem:
+            raise PersonasRefused(problem.reason, field="name") from None
     return Corpus.objects.get(name=name)
 
 

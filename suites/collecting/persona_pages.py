@@ -202,16 +202,15 @@ class HeadForm(forms.Form):
                 label=SLOT_TITLES[slot],
                 widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"}),
             )
+        if self.initial:
+            self.fields["remove"] = forms.BooleanField(required=False, label="Remove this head")
 
     def head(self) -> Head:
         """Return the head of a valid form. Raises InventoryProblem."""
         data = self.cleaned_data
         row = {name: data[name] for name in ("text", "start_age", "end_age", "negative")}
         row["genders"] = [gender for gender in data["genders"].split(JOIN) if gender.strip()]
-        row["tails"] = {slot: data[slot].splitlines() for slot in SLOTS if data[slot].strip()}
-        row["tails"] = {
-            slot: [line for line in lines if line.strip()] for slot, lines in row["tails"].items()
-        }
+        row["tails"] = {slot: [line for line in data[slot].splitlines() if line.strip()] for slot in SLOTS}
         return head_record(row)
 
 
@@ -250,7 +249,7 @@ def _head_page(request: HttpRequest, inventory: models.Inventory, head: PersonaH
         else:
             return redirect("persona-inventory", inventory.pk)
     title = "Add a head" if head is None else head.text
-    lead = f"Of {inventory.name}. Personas drawn before stay as they are."
+    lead = f"Inventory {inventory.name}. Personas drawn before stay as they are."
     return _form_page(request, form, title, lead, "Save", reverse("persona-inventory", args=[inventory.pk]))
 
 
@@ -333,7 +332,7 @@ def persona_texts(request: HttpRequest, pk: int) -> HttpResponse:
         else:
             return redirect("persona-inventory", pk)
     title = "Names and family sentences"
-    lead = f"Of {inventory.name}. Personas drawn before stay as they are."
+    lead = f"Inventory {inventory.name}. Personas drawn before stay as they are."
     return _form_page(request, form, title, lead, "Save", reverse("persona-inventory", args=[pk]))
 
 
@@ -353,9 +352,9 @@ PERSONAS = Listing(
     Column("Name", "name"),
     Column("Number", "number", is_numeric=True),
     Column("Age", "age", is_numeric=True),
-    Column("Sentences"),
     Column("State", "status"),
     Column("To decide"),
+    Column("Sentences"),
     search=("name", "status", "sentences"),
     tie="number",
 )
@@ -378,7 +377,6 @@ def persona_set(request: HttpRequest, pk: int) -> HttpResponse:
             *((state.capitalize(), f"{states.get(state, 0):,}") for state in Persona.Status.values),
             ("Reviews to apply", _counts(preview) if preview.outcomes else ""),
             ("Heads to mark as negative", len(preview.negative_heads) or ""),
-            ("SHA-256 of the inventory", persona_set.inventory_sha256),
         ],
         "usable": sum(states.get(state, 0) for state in persona_actions.USABLE),
         "preview": preview,
@@ -443,8 +441,14 @@ def persona_dialogues(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 class PersonaForm(forms.Form):
-    """A decision on a persona, with its sentences where they are corrected."""
+    """A decision on a persona, with its sentences where they are corrected, beside those that were drawn."""
 
+    original = forms.CharField(
+        required=False,
+        disabled=True,
+        label="As drawn",
+        widget=forms.Textarea(attrs={"rows": 12, "dir": "auto"}),
+    )
     status = forms.ChoiceField(
         label="Decision",
         choices=[
@@ -467,6 +471,7 @@ def persona(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     """Researchers: a persona with what rules flagged and how it was filtered; decide on it."""
     row = access.persona(pk, number)
     initial = {
+        "original": "\n".join(row.original),
         "status": "accepted" if row.status == "draft" else row.status,
         "sentences": "\n".join(row.sentences),
     }
@@ -483,19 +488,24 @@ def persona(request: HttpRequest, pk: int, number: int) -> HttpResponse:
             form.add_error(refused.field or None, str(refused))
         else:
             return redirect("persona-set", pk)
-    context = {
-        "persona": row,
-        "form": form,
-        "flags": [(RULE_TITLES[flag.rule], flag.message) for flag in persona_actions.current_flags(row)],
-        "facts": [
-            ("Persona", row.number),
-            ("State", f"{row.status}: {row.reason}" if row.reason else row.status),
-            ("Heads", "; ".join(head.text for head in (row.first, row.second) if head is not None)),
-            ("Replaced words", ", ".join(f"{word} → {new}" for word, new in row.replaced)),
-            ("Gendered words that stay", ", ".join(row.remaining)),
-        ],
-    }
-    return render(request, "collecting/persona.html", context, status=422 if form.errors else 200)
+    title = f"{row.name}, persona {row.number}"
+    return _form_page(request, form, title, _persona_lead(row), "Save", reverse("persona-set", args=[pk]))
+
+
+def _persona_lead(persona: Persona) -> str:
+    """Return what is known of a persona: its state, its heads, what was flagged and what was replaced."""
+    replaced = ", ".join(f"{word} to {new}" for word, new in persona.replaced)
+    parts = [
+        f"State: {persona.status}{f', {persona.reason}' if persona.reason else ''}.",
+        *(f"Head: {head.text}." for head in (persona.first, persona.second) if head is not None),
+        *(
+            f"Possible contradiction, {RULE_TITLES[flag.rule]}: {flag.message}."
+            for flag in persona_actions.current_flags(persona)
+        ),
+        f"Replaced: {replaced}." if replaced else "",
+        f"Gendered words that stay: {', '.join(persona.remaining)}." if persona.remaining else "",
+    ]
+    return " ".join(filter(None, parts))
 
 
 urlpatterns: list[URLPattern] = [

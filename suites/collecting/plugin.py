@@ -9,10 +9,25 @@ from config.links import Link
 
 ENTRIES: dict[str, list[str]] = {
     "schemes": ["suites.collecting.schemes:SCHEMES"],
+    "campaign_forms": ["suites.collecting.chat_plans:FORMS"],
+    "sweeps": ["suites.collecting.chat_actions:sweep"],
     "raters_per_item": ["suites.collecting.schemes:RATERS_PER_ITEM"],
     "screen_notes": ["suites.collecting.release:SCREEN_NOTES"],
     "links": ["suites.collecting.plugin:LINKS"],
 }
+
+
+def _conversations(context: Mapping[str, Any]) -> str:
+    """Return the URL of a campaign's conversations, '' for a campaign of another form."""
+    campaign = context["campaign"]
+    return reverse("conversations", args=[campaign.pk]) if campaign.form == campaign.Form.CHAT else ""
+
+
+def _new_conversations(context: Mapping[str, Any]) -> str:
+    """Return the URL of the form for a corpus whose first dialogue has no turns, '' for others."""
+    first = context["corpus"].dialogues.order_by("pk").first()
+    is_bare = first is not None and not first.continuations.filter(key="self", turns__isnull=False).exists()
+    return reverse("new-chat-campaign", args=[context["corpus"].name]) if is_bare else ""
 
 
 def _release(context: Mapping[str, Any]) -> str:
@@ -21,5 +36,7 @@ def _release(context: Mapping[str, Any]) -> str:
 
 LINKS: dict[str, Any] = {
     "corpora": [Link("Personas", lambda context: reverse("personas"))],
+    "annotation": [Link("Conversations between people", _new_conversations)],
+    "campaign": [Link("Conversations", _conversations)],
     "settings": [Link("Release check", _release)],
 }

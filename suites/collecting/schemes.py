@@ -72,6 +72,7 @@ PERSONA_REVIEW = SchemeDefinition(
     ),
     guidelines=PERSONA_GUIDELINES,
     source="Concord, for the personas of ComperDial",
+    about_open=True,
 )
 
 OBJECTION, REASON = "objection", "reason"

@@ -117,9 +117,8 @@ class Tuning:
 def _by_people(dialogues: Sequence[int]) -> dict[int, int]:
     """Return people's own continuation per dialogue, where there is one: the first by id."""
     rows = (
-        Continuation.objects.filter(
-            dialogue__in=dialogues, system__name__iexact=HUMAN, mode=Continuation.Mode.ROLLOUT
-        )
+        Continuation.objects.written()
+        .filter(dialogue__in=dialogues, system__name__iexact=HUMAN, mode=Continuation.Mode.ROLLOUT)
         .exclude(key=SELF)
         .order_by("-key")
         .values_list("dialogue", "pk")
@@ -170,7 +169,7 @@ TURNS_PER_CALL = (1, 5, 30)
 
 def offered(corpus: Corpus) -> dict[str, Any] | None:
     """Return a page's options: the named parts and the settings; None where people continued nothing."""
-    theirs = Continuation.objects.filter(dialogue__corpus=corpus, system__name__iexact=HUMAN)
+    theirs = Continuation.objects.written().filter(dialogue__corpus=corpus, system__name__iexact=HUMAN)
     if not theirs.filter(mode=Continuation.Mode.ROLLOUT).exclude(key=SELF).exists():
         return None
     settings_by_name = {setting.name: setting for setting in CocoevalContinuation.settings}

@@ -30,6 +30,7 @@ def one_of_each(module_database: None) -> Iterator[dict[str, object]]:
     from judges.runs.selection import Selection
     from tests import factories
     from tests.calibration.world import world
+    from tests.suites.collecting.inventories import draw_set
 
     person = factories.user("root", administrator=True, researcher=True)
     ApiToken.objects.create(
@@ -73,6 +74,7 @@ def one_of_each(module_database: None) -> Iterator[dict[str, object]]:
         "gold": chosen.pk,
         "runs": run.pk,
         "endpoints": endpoint.pk,
+        "personas": draw_set().pk,
     }
     for signal in (request_started, request_finished):
         signal.connect(close_old_connections)

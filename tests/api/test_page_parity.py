@@ -103,6 +103,18 @@ work-task: api-work-next
 work-draft: api-work-draft
 work-submit: api-work-submit
 work-skip: api-work-skip
+lobby: api-lobby
+lobby-wait: api-lobby
+lobby-stop: api-lobby
+chat: api-own-chat
+chat-state: api-own-chat
+chat-send: api-chat-send
+chat-typing: api-chat-typing
+chat-leave: api-chat-leave
+new-chat-campaign: api-chat-campaigns
+conversations: api-conversations
+conversation: api-conversation
+end-conversation: api-end-conversation
 campaigns: api-campaigns
 new-campaign: api-campaigns api-campaign-defaults
 campaign: api-campaign
@@ -291,6 +303,8 @@ adjudicate-draft: api-draft-case
 adjudicate-pass: api-pass-case
 """
 NONE = {
+    "lobby-events": "tells a page when to ask api-lobby again",
+    "chat-events": "tells a page when to ask api-own-chat again",
     "home": "leads to the first page of whoever signs in",
     "login": "a program has a token",
     "logout": "a program has a token",

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation.kinds import KINDS
+from annotation.records import HUMAN, SELF, Continuation, Dialogue, Participant
 from annotation.schemes import SCHEMES
 from annotation.schemes.definitions import QuestionDefinition, SchemeDefinition
 from jobs.prompt import OutOfScale, Token
@@ -154,6 +155,15 @@ def test_the_prompt_says_the_scheme_as_people_read_it() -> None:
     assert schema["properties"]["score"] == {"type": "integer", "enum": [1, 2, 3]}
     assert schema["properties"]["half"] == {"type": "number", "enum": [0.5, 1.0, 1.5]}
     assert schema["properties"]["free"] == {"anyOf": [{"type": "string"}, {"type": "null"}]}
+
+
+def test_a_dialogue_without_turns_is_judged_by_what_is_known_of_it() -> None:
+    people = (Participant("A", "Mara", profile=("I repair bicycles.",)),)
+    bare = Case(Dialogue("bare", participants=people), Continuation(SELF, HUMAN, ()))
+    prompt = over("comperdial_dialogue").prompt(bare, "json").user
+    assert "Nobody has said anything yet." in prompt
+    assert "I repair bicycles." in prompt
+    assert "numbered turns under TURNS" not in prompt
 
 
 def test_a_scheme_of_continuations_is_asked_about_all_turns_at_once() -> None:

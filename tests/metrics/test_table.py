@@ -179,6 +179,8 @@ def test_the_order_of_the_context_does_not_matter_where_it_must_not(key: str) ->
 
 
 EMPTY = Dialogue("empty", (), (), (Continuation("x", "s", (Turn("ana", " "),)),))
+BARE = Dialogue("bare", (), (), (Continuation("self", "human", ()),))
+"""A dialogue without turns that people rate by its participants."""
 LONE = Dialogue("lone", (), (), (Continuation("x", "s", (Turn("ana", "hello"),)),))
 
 
@@ -187,7 +189,7 @@ LONE_COUNTS = {f"gscc_dc_{best}{form}@paper" for best in ("avg", "max") for form
 
 
 @pytest.mark.parametrize("key", [key for key in OWN if key not in LONE_COUNTS])
-@pytest.mark.parametrize("dialogue", [EMPTY, LONE], ids=["empty", "lone"])
+@pytest.mark.parametrize("dialogue", [EMPTY, BARE, LONE], ids=["empty", "bare", "lone"])
 def test_what_is_undefined_has_a_reason_and_no_number(key: str, dialogue: Dialogue) -> None:
     for one in scores(key, dialogue):
         assert one.value is None, f"{key} gave {one.value}"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from config.settings import BASE_DIR
-from tests.security import audit_checks, audit_personas, audit_scenarios, audit_scripts
+from tests.security import audit_chats, audit_checks, audit_personas, audit_scenarios, audit_scripts
 from tests.security import audit_rounds as rounds
 from tests.security import audit_systems as systems
 from tests.security import audit_worlds as worlds
@@ -60,6 +60,7 @@ TRACED = {
     "annotation.corpora.previews.prepare": "a trial of an import is undone",
     "annotation.corpora.uploads.keep": "a file is its sender's alone until its import, which is logged",
     "judges.prompts.requests.start": "the job that it starts is logged where jobs are started",
+    **audit_chats.TRACED,
     **audit_checks.TRACED,
     **audit_scripts.TRACED,
 }
@@ -409,6 +410,7 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "calibration.workbench.searches.start": worlds.make_search_fields,
     "calibration.workbench.searches.cancel": lambda by: {"search": worlds.make_search(by)},
     "calibration.workbench.searches.resume": lambda by: {"search": worlds.make_cancelled_search(by)},
+    **audit_chats.LOGGED,
     **audit_checks.LOGGED,
     **audit_personas.LOGGED,
     **audit_scenarios.LOGGED,

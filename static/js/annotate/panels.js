@@ -1,4 +1,4 @@
-// The panel about the dialogue: it stays as its reader left it, from task to task.
+// The panel about the dialogue: it stays as its reader left it, from task to task; without turns it is open.
 
 import { recall, remember } from "./memory.js";
 
@@ -14,6 +14,7 @@ export class Panels {
 
   show(transcript) {
     const about = transcript.querySelector(".about");
-    if (about) about.open = recall(this.about) ?? this.isAboutOpen;
+    const hasTurns = transcript.querySelector(".turn");
+    if (about) about.open = !hasTurns || (recall(this.about) ?? this.isAboutOpen);
   }
 }

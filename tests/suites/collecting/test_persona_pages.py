@@ -47,6 +47,7 @@ def test_an_inventory_is_imported_on_a_page_and_its_heads_are_edited(signed_in: 
     assert response.headers["Location"] == reverse("persona-inventory", args=[stored.pk])
     assert "I run marathons" in page(signed_in, "persona-inventory", stored.pk)
     assert "I am patient" in page(signed_in, "persona-head", stored.pk, 1)
+    assert "Remove this head" in page(signed_in, "persona-head", stored.pk, 1)
     form = {
         "text": "I repair old bicycles",
         "start_age": "18",

@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
+from annotation.corpora.deletion import delete_corpus
 from annotation.models import Corpus
 from config.models import Event
 from suites.collecting import inventory_actions, persona_actions
@@ -180,6 +181,40 @@ def test_the_gender_is_in_no_corpus_and_in_no_response(cast: PersonaSet, researc
         assert b"hush-gender" not in response.content
     stored = [*made.corpus.dialogues.values(), *cast.corpus.dialogues.values()]
     assert "hush-gender" not in json.dumps(stored, default=str)
+
+
+def test_reviewers_see_what_was_flagged(people: tuple[User, User]) -> None:
+    stored = store()
+    stored.heads.update(tails={"experience": ["I am 99 years old"]})
+    cast = persona_actions.draw_set(by=None, inventory=stored, name="old", count=1, seed=0)
+    campaign = open_review(cast, people[0])
+    client = Client()
+    client.force_login(people[0])
+    page = client.get(reverse("work", args=[campaign.pk]), follow=True).content.decode()
+    assert "99 is not the age of" in page
+    assert "first description" in page
+
+
+def test_a_set_goes_with_its_corpus_and_stays_without_those_of_its_dialogues(
+    cast: PersonaSet, people: tuple[User, User]
+) -> None:
+    campaign = open_review(cast, *people)
+    review(campaign, people[0], {row.key: FINE for row in cast.personas.all()})
+    accept_all(cast)
+    made = persona_actions.make_dialogues(by=None, persona_set=cast, name="talks")
+    administrator = factories.user(administrator=True)
+    delete_corpus(by=administrator, corpus=made.corpus, confirmation="talks")
+    assert list(cast.dialogues.all()) == []
+    delete_corpus(by=administrator, corpus=cast.corpus, confirmation="cast")
+    assert not Persona.objects.exists()
+    assert PersonaHead.objects.exists()
+
+
+@pytest.mark.parametrize("name", ["..", "x" * 101, "a/b", " "])
+def test_a_draw_under_a_name_that_no_corpus_can_have_is_refused(name: str) -> None:
+    with pytest.raises(PersonasRefused) as refused:
+        persona_actions.draw_set(by=None, inventory=store(), name=name, count=1, seed=0)
+    assert refused.value.field == "name"
 
 
 def test_a_name_that_is_taken_and_an_inventory_with_gaps_are_refused(researcher: User) -> None:

@@ -1,0 +1,276 @@
+// The lobby and the chat: what the server says is shown, and a turn is sent until the server has it once.
+
+import { post, Unreachable } from "./annotate/sending.js";
+
+const POLL_MS = 1000;
+const REFRESH_MS = 15000;
+const ASK_MS = 5000;
+const TYPING_MS = 2000;
+const SHOWN_TYPING_MS = 4000;
+
+const part = (name) => document.querySelector(`[data-part="${name}"]`);
+const minutes = (seconds) =>
+  `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
+const newKey = () =>
+  Array.from(crypto.getRandomValues(new Uint32Array(4)), (number) => number.toString(36)).join("-");
+
+// A stream of events; `isOpen` says whether events arrive, so that asking again and again is not needed.
+function listen(url, heard) {
+  const stream = new EventSource(url);
+  stream.onmessage = (event) => heard(event.data);
+  return { isOpen: () => stream.readyState === EventSource.OPEN, close: () => stream.close() };
+}
+
+// Runs one at a time; a call meanwhile runs it once more afterwards.
+function oneAtATime(action) {
+  let running = false;
+  let again = false;
+  return async () => {
+    again = true;
+    if (running) return;
+    running = true;
+    while (again) {
+      again = false;
+      await action();
+    }
+    running = false;
+  };
+}
+
+function lobby(box) {
+  const base = box.dataset.base;
+  const status = part("status");
+  const [start, stop] = box.querySelectorAll("[data-does]");
+  let stream = null;
+  let timer = null;
+  const ask = oneAtATime(async () => {
+    if (timer === null) return;
+    try {
+      const { ok, body } = await post(`${base}wait/`, {});
+      if (timer === null) return;
+      if (!ok) status.textContent = body.error;
+      else if (body.address) window.location.assign(body.address);
+      else {
+        const others = body.others === 1 ? "1 other waits" : `${body.others} others wait`;
+        status.textContent = `You have waited for ${minutes(body.seconds)}. ${body.others ? `${others}, too.` : "Nobody else waits at the moment."} Keep this page open.`;
+      }
+    } catch (problem) {
+      if (!(problem instanceof Unreachable)) throw problem;
+      status.textContent = "No connection. Trying again.";
+    }
+  });
+  const show = (isWaiting) => {
+    start.hidden = isWaiting;
+    stop.hidden = !isWaiting;
+  };
+  start.addEventListener("click", () => {
+    timer = setInterval(ask, ASK_MS);
+    stream = listen(`${base}events/`, ask);
+    status.textContent = "Looking for somebody …";
+    show(true);
+    ask();
+    stop.focus();
+  });
+  stop.addEventListener("click", async () => {
+    clearInterval(timer);
+    timer = null;
+    stream.close();
+    status.textContent = "You are not waiting any more.";
+    show(false);
+    await post(`${base}stop/`, {}).catch(() => null); // who stops asking is forgotten anyway
+  });
+}
+
+class Chat {
+  constructor(main) {
+    this.base = main.dataset.base;
+    this.form = part("compose");
+    this.field = this.form.elements.text;
+    this.button = this.form.querySelector("button");
+    this.number = 0;
+    this.seen = null;
+    this.pending = null; // {key, text}: what is being sent, the same until the server has it
+    this.typedAt = 0;
+    this.typing = new Map();
+    this.load = oneAtATime(() => this.read());
+    this.form.addEventListener("submit", (event) => this.submit(event));
+    this.field.addEventListener("input", () => this.typed());
+    this.field.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+      event.preventDefault();
+      this.form.requestSubmit();
+    });
+    for (const form of document.querySelectorAll("[data-leaves]"))
+      form.closest("dialog").addEventListener("close", () => this.leave(form));
+    this.stream = listen(`${this.base}events/`, (text) => this.hear(text));
+    this.timer = setInterval(() => this.tick(), POLL_MS);
+    this.load();
+  }
+
+  hear(text) {
+    const [word, number] = text.split(" ");
+    if (word !== "typing") this.load();
+    else if (Number(number) !== this.seen?.own) this.typing.set(Number(number), performance.now());
+    this.show();
+  }
+
+  tick() {
+    const age = performance.now() - (this.loadedAt ?? 0);
+    if (age >= REFRESH_MS || !this.stream.isOpen()) this.load();
+    this.show();
+  }
+
+  async read() {
+    const answer = await fetch(`${this.base}state/?after=${this.number}`).catch(() => null);
+    part("error").textContent =
+      this.pending || answer?.ok ? part("error").textContent : "No connection. Trying again.";
+    if (!answer?.ok || answer.redirected) return;
+    const seen = await answer.json();
+    if (part("error").textContent.startsWith("No connection") && !this.pending)
+      part("error").textContent = "";
+    const first = this.seen === null;
+    this.seen = seen;
+    this.loadedAt = performance.now();
+    for (const turn of seen.messages) this.add(turn);
+    for (const person of seen.typing) this.typing.set(person, performance.now());
+    this.show();
+    if (first && seen.turn === seen.own) this.field.focus();
+  }
+
+  nameOf(person) {
+    if (person === this.seen.own) return "You";
+    return this.seen.people === 2 ? "Partner" : `Person ${person}`;
+  }
+
+  add({ number, person, text, at }) {
+    if (number !== this.number + 1) return;
+    this.number = number;
+    if (number === 1 && window.innerWidth < 768) document.querySelector("details").open = false; // room to read
+    this.typing.delete(person);
+    const isOwn = person === this.seen.own;
+    const item = document.createElement("li");
+    item.className = isOwn ? "align-self-end mw-100 ps-5" : "align-self-start mw-100 pe-5";
+    const bubble = document.createElement("div");
+    bubble.className = `chat-bubble p-2 px-3 text-break${isOwn ? " chat-bubble-me" : ""}`;
+    const title = document.createElement("p");
+    title.className = "small text-secondary mb-0";
+    const time = document.createElement("time");
+    time.dateTime = at;
+    time.textContent = new Date(at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+    title.append(`${this.nameOf(person)}, `, time);
+    const body = document.createElement("div");
+    body.dir = "auto";
+    text
+      .split("\n")
+      .forEach((line, place) => body.append(...(place ? [document.createElement("br"), line] : [line])));
+    bubble.append(title, body);
+    item.append(bubble);
+    part("log").append(item);
+    part("scroll").scrollTop = part("scroll").scrollHeight;
+  }
+
+  show() {
+    const { seen } = this;
+    if (!seen) return;
+    const isOver = seen.state !== "open";
+    part("count").textContent = `${this.number} of ${seen.total} turns`;
+    const now = performance.now();
+    const writers = [...this.typing]
+      .filter(([, at]) => now - at < SHOWN_TYPING_MS)
+      .map(([person]) => this.nameOf(person));
+    part("typing").textContent =
+      isOver || !writers.length ? "" : `${writers.join(", ")} ${writers.length > 1 ? "are" : "is"} writing …`;
+    this.showLength();
+    if (isOver) {
+      this.finish();
+      return;
+    }
+    const passed = seen.seconds + (now - this.loadedAt) / 1000;
+    const isMine = this.mayWrite();
+    const last = `${minutes(passed)} since the last turn`;
+    const ends = `The conversation ends in ${minutes(Math.max(0, seen.idle_seconds - passed))} if nobody writes.`;
+    if (passed >= seen.remind_seconds)
+      part("status").textContent = isMine ? `Please write: it is your turn. ${ends}` : `${last}. ${ends}`;
+    else
+      part("status").textContent = isMine
+        ? `Your turn · ${last}`
+        : `${this.nameOf(seen.turn)} writes next · ${last}`;
+    part("status").classList.toggle("text-danger", isMine && passed >= seen.remind_seconds);
+    document.title = `${isMine ? "● Your turn" : "Conversation"} · Concord`;
+  }
+
+  mayWrite() {
+    return this.seen.turn === null || this.seen.turn === this.seen.own;
+  }
+
+  showLength() {
+    const left = this.seen.most_characters - [...this.field.value.trim()].length;
+    part("left").textContent = `${left} characters left`;
+    part("left").classList.toggle("text-danger", left < 0);
+    this.button.disabled = left < 0 || !this.field.value.trim() || !this.mayWrite() || this.pending !== null;
+  }
+
+  typed() {
+    if (this.seen) this.showLength();
+    if (performance.now() - this.typedAt < TYPING_MS || !this.field.value) return;
+    this.typedAt = performance.now();
+    post(`${this.base}typing/`, {}, { automatic: true }).catch(() => null); // only a courtesy
+  }
+
+  async submit(event) {
+    event.preventDefault();
+    if (!this.seen || this.button.disabled) return;
+    this.pending = { key: newKey(), text: this.field.value };
+    this.field.readOnly = true;
+    this.show();
+    while (this.pending) {
+      try {
+        const { ok, body } = await post(`${this.base}send/`, this.pending);
+        if (ok) this.field.value = "";
+        part("error").textContent = ok ? "" : body.error;
+        this.pending = null;
+      } catch (problem) {
+        if (!(problem instanceof Unreachable)) throw problem;
+        part("error").textContent = "Not sent yet: no connection. It is sent as soon as there is one.";
+        await new Promise((done) => setTimeout(done, problem.wait ?? POLL_MS));
+      }
+    }
+    this.field.readOnly = false;
+    this.field.focus();
+    await this.load();
+    this.show();
+  }
+
+  async leave(form) {
+    const isSure = form.closest("dialog").returnValue === "yes";
+    form.closest("dialog").returnValue = "";
+    if (!isSure) return;
+    const report = form.dataset.leaves === "report" ? form.elements.report.value : null;
+    try {
+      const { ok, body } = await post(`${this.base}leave/`, { report });
+      if (!ok) part("error").textContent = body.error;
+      this.load();
+    } catch (problem) {
+      if (!(problem instanceof Unreachable)) throw problem;
+      part("error").textContent = "No connection. Try again.";
+    }
+  }
+
+  finish() {
+    clearInterval(this.timer);
+    this.stream.close();
+    this.form.hidden = true;
+    if (!part("over").hidden) return;
+    for (const opener of document.querySelectorAll("[data-opens]")) opener.hidden = true;
+    part("over").hidden = false;
+    part("ending").textContent =
+      this.seen.state === "finished"
+        ? "The conversation is complete. Thank you! Please answer some questions about it."
+        : `The conversation has ended early: ${this.seen.end_reason}. You can find another one.`;
+    document.title = "Conversation over · Concord";
+  }
+}
+
+const box = document.getElementById("lobby");
+if (box) lobby(box);
+else new Chat(document.getElementById("main"));

@@ -1,0 +1,305 @@
+"""Conversations between members of a campaign: what a person sees of theirs, what they send, and its end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from annotation import records
+from annotation.campaigns.campaign_actions import log
+from annotation.corpora import continuing
+from annotation.errors import NotTaskHolder
+from annotation.models import Assignment, Campaign, Item, SchemeVersion, Task
+from annotation.text import views
+from annotation.work import labels
+from annotation.work.checking import cleaned
+from config.web.events import publish
+from suites.collecting.errors import ChatRefused, MessageRefused
+from suites.collecting.models import Chat, ChatMessage, ChatPlan, ChatSeat, Waiting
+
+SEEN_SECONDS = 5
+"""The last request of a page is noted to this precision, so that reading rarely writes."""
+TYPING_SECONDS = 5
+REPORT_LIMIT, KEY_LIMIT = 2_000, 64
+FORGOTTEN = timedelta(hours=1)
+"""Age of the last request after which a place in the lobby is deleted."""
+CHANGED = "changed"
+_BREAKS = re.compile("\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f]")
+
+
+@dataclass(frozen=True, slots=True)
+class ChatView:
+    """A conversation as one of its people sees it: of the others, what they wrote and where they sit.
+
+    `own` is the person's number, `persona` theirs. `turn` is the number of the person who writes next, None
+    with free order or once it is over. `messages` are those after the requested one, `number` of all `total`.
+    `seconds` have passed since the last turn; after `remind_seconds` whoever writes next is reminded, and
+    after `idle_seconds` the conversation is abandoned. `typing` are the numbers of the others who write.
+    `end_reason` says why it was abandoned, empty otherwise.
+    """
+
+    state: str
+    end_reason: str
+    own: int
+    people: int
+    persona: tuple[str, ...]
+    turn: int | None
+    number: int
+    total: int
+    most_characters: int
+    seconds: int
+    remind_seconds: int
+    idle_seconds: int
+    typing: tuple[int, ...]
+    messages: tuple[dict[str, Any], ...]
+
+
+def topic(chat: int) -> str:
+    """Return the topic of a conversation's events."""
+    return f"chat-{chat}"
+
+
+def seat_of(user: User, chat: int) -> ChatSeat:
+    """Return a person's side of a conversation; raise NotTaskHolder where they have none."""
+    rows = ChatSeat.objects.select_related("chat__campaign__chat_plan", "chat__task__continuation__dialogue")
+    seat = rows.filter(chat=chat, user=user).first()
+    if seat is None:
+        raise NotTaskHolder("You are not in this conversation.")
+    return seat
+
+
+def view(*, by: User, chat: int, after: int = 0) -> ChatView:
+    """Return a conversation as one of its people sees it, with the turns after number `after`.
+
+    One that is overdue is ended first. Raises NotTaskHolder for other people.
+    """
+    seat, now = seat_of(by, chat), timezone.now()
+    row, plan = seat.chat, seat.chat.campaign.chat_plan
+    if row.state == Chat.State.OPEN and overdue(row, now):
+        end_overdue(row.pk)
+        seat = seat_of(by, chat)
+        row = seat.chat
+    if now - seat.seen_at >= timedelta(seconds=SEEN_SECONDS):
+        ChatSeat.objects.filter(pk=seat.pk).update(seen_at=now)
+    rows = list(row.messages.select_related("seat"))
+    is_open = row.state == Chat.State.OPEN
+    others = row.seats.filter(typing_until__gt=now).exclude(pk=seat.pk) if is_open else ()
+    return ChatView(
+        state=row.state,
+        end_reason=row.get_reason_display() if row.reason else "",
+        own=seat.number,
+        people=plan.participants,
+        persona=persona(seat),
+        turn=len(rows) % plan.participants + 1 if is_open and plan.alternates else None,
+        number=len(rows),
+        total=plan.turns,
+        most_characters=plan.most_characters,
+        seconds=max(0, int((now - row.last_at).total_seconds())),
+        remind_seconds=plan.remind_minutes * 60,
+        idle_seconds=plan.idle_minutes * 60,
+        typing=tuple(other.number for other in others),
+        messages=tuple(as_json(message) for message in rows if message.number > after),
+    )
+
+
+def persona(seat: ChatSeat) -> tuple[str, ...]:
+    """Return the sentences of the persona that a person plays."""
+    person = seat.chat.task.continuation.dialogue.participants[seat.number - 1]
+    return tuple(person.get("profile") or ())
+
+
+def as_json(message: ChatMessage) -> dict[str, Any]:
+    """Return a turn for one of the people."""
+    return {
+        "number": message.number,
+        "person": message.seat.number,
+        "text": message.text,
+        "at": message.at.isoformat(),
+    }
+
+
+@transaction.atomic
+def send(*, by: User, chat: int, text: str, key: str) -> ChatMessage:
+    """Send a turn of a conversation; the last one finishes it, and writes its turns to the corpus.
+
+    `key`, made by the client for each turn, makes a repeated request return the stored turn. Raises
+    NotTaskHolder, MessageRefused, or ChatRefused where it is over, paused or another person's turn.
+    """
+    row = _locked(chat)
+    seat = seat_of(by, chat)
+    if not 1 <= len(key) <= KEY_LIMIT:
+        raise MessageRefused(f"A turn needs a key of 1 to {KEY_LIMIT} characters.")
+    if (stored := ChatMessage.objects.filter(seat=seat, key=cleaned(key)).first()) is not None:
+        return stored
+    plan, now = row.campaign.chat_plan, timezone.now()
+    _must_accept(row, now)
+    number = row.messages.count() + 1
+    if plan.alternates and seat.number != (number - 1) % plan.participants + 1:
+        raise ChatRefused("It is another person's turn. Your text was not sent.")
+    message = ChatMessage.objects.create(
+        chat=row, number=number, seat=seat, text=_text(text, plan), key=cleaned(key), at=max(now, row.last_at)
+    )
+    ChatSeat.objects.filter(pk=seat.pk).update(typing_until=None, seen_at=now)
+    lease = timedelta(minutes=row.campaign.lease_minutes + plan.idle_minutes)
+    Assignment.objects.filter(pk__in=row.seats.values("assignment")).update(lease_expires=now + lease)
+    if number == plan.turns:
+        _write_turns(row)
+    publish(topic(chat), CHANGED)
+    return message
+
+
+def _must_accept(row: Chat, now: datetime) -> None:
+    """Raise ChatRefused where a conversation takes no turns."""
+    campaign = row.campaign
+    if row.state != Chat.State.OPEN or overdue(row, now):
+        raise ChatRefused("This conversation is over. Your text was not sent.")
+    if campaign.state != Campaign.State.OPEN or (campaign.deadline and campaign.deadline <= now):
+        raise ChatRefused("The campaign accepts nothing at the moment. Your text was not sent.")
+
+
+def _text(text: str, plan: ChatPlan) -> str:
+    """Return a text as it is stored: one kind of line break, no control characters, nothing around it."""
+    text = _CONTROLS.sub("", _BREAKS.sub("\n", str(cleaned(text)))).strip()
+    if not views.clean(text).strip():
+        raise MessageRefused("Write something first.")
+    if len(text) > plan.most_characters:
+        raise MessageRefused(
+            f"A turn has at most {plan.most_characters:,} characters; this one has {len(text):,}."
+        )
+    return text
+
+
+def _write_turns(row: Chat) -> None:
+    """Write a finished conversation's turns to its continuation: times, and people by pseudonym."""
+    dialogue = row.task.continuation.dialogue
+    seats = {seat.pk: seat for seat in row.seats.all()}
+    people = [seat.user_id for seat in seats.values() if seat.user_id is not None]
+    names = labels.pseudonyms_of_people(people, dialogue.corpus_id)
+    turns = []
+    for message in row.messages.all():
+        seat = seats[message.seat_id]
+        extra = {} if seat.user_id is None else {"annotator": names[seat.user_id]}
+        speaker = dialogue.participants[seat.number - 1]["id"]
+        time = message.at.astimezone(UTC).isoformat(timespec="milliseconds")
+        turns.append(records.Turn(speaker=speaker, text=message.text, time=time, extra=extra))
+    continuing.fill(continuation=row.task.continuation, turns=turns)
+    version = row.campaign.scheme_version
+    if version.unit == SchemeVersion.Unit.ITEM:
+        item = Item.objects.get(continuation=row.task.continuation_id, kind=version.item_kind)
+        Task.objects.filter(pk=row.task_id).update(item=item)
+
+
+def set_typing(*, by: User, chat: int) -> None:
+    """Show the others for TYPING_SECONDS that a person writes."""
+    seat = seat_of(by, chat)
+    until = timezone.now() + timedelta(seconds=TYPING_SECONDS)
+    ChatSeat.objects.filter(pk=seat.pk).update(typing_until=until)
+    publish(topic(chat), f"typing {seat.number}")
+
+
+@transaction.atomic
+def leave(*, by: User, chat: int, report: str | None = None) -> None:
+    """Leave a conversation, or report it (`report` says why, possibly ''): it is abandoned.
+
+    Nothing changes for one that is over. Raises NotTaskHolder.
+    """
+    row = _locked(chat)
+    seat_of(by, chat)
+    if row.state != Chat.State.OPEN:
+        return
+    if report is None:
+        _abandon(row, Chat.Reason.LEFT)
+        return
+    _abandon(row, Chat.Reason.REPORTED, str(cleaned(report)).strip()[:REPORT_LIMIT])
+    log(by, row.campaign, "report a conversation", chat=row.pk)
+
+
+@transaction.atomic
+def end(*, by: User, chat: Chat, reason: str) -> None:
+    """End an open conversation as a researcher, with a reason; it is abandoned. Raises ChatRefused."""
+    reason = str(cleaned(reason)).strip()[:REPORT_LIMIT]
+    if not reason:
+        raise ChatRefused("Say why you end this conversation, in a few words.")
+    row = _locked(chat.pk)
+    if row.state != Chat.State.OPEN:
+        raise ChatRefused(f"This conversation is {row.state} already.")
+    _abandon(row, Chat.Reason.ENDED, reason)
+    log(by, row.campaign, "end a conversation", chat=row.pk, reason=reason)
+
+
+def overdue(row: Chat, now: datetime) -> str:
+    """Return the reason for which an open conversation is to be ended now, '' for none.
+
+    Nobody wrote for too long while the campaign was not paused, or a task was taken back from somebody.
+    """
+    assignments = Assignment.objects.filter(pk__in=row.seats.values("assignment"), state="leased")
+    if assignments.count() < row.campaign.chat_plan.participants:
+        return Chat.Reason.ENDED
+    is_idle = now - row.last_at >= timedelta(minutes=row.campaign.chat_plan.idle_minutes)
+    return Chat.Reason.IDLE if is_idle and row.campaign.state != Campaign.State.PAUSED else ""
+
+
+@transaction.atomic
+def end_overdue(chat: int) -> bool:
+    """End a conversation that is overdue; return whether it was."""
+    row = _locked(chat)
+    reason = overdue(row, timezone.now()) if row.state == Chat.State.OPEN else ""
+    if reason:
+        _abandon(row, reason)
+    return bool(reason)
+
+
+def sweep() -> int:
+    """End overdue conversations, and forget who left the lobby long ago; return how many were ended."""
+    now = timezone.now()
+    Waiting.objects.filter(seen_at__lt=now - FORGOTTEN).delete()
+    rows = Chat.objects.filter(state=Chat.State.OPEN).select_related("campaign__chat_plan").order_by("pk")
+    return sum(end_overdue(row.pk) for row in rows if overdue(row, now))
+
+
+def _abandon(row: Chat, reason: str, report: str = "") -> None:
+    """Abandon a locked conversation: its turns stay here, its task is free for people who never had it."""
+    row.state, row.reason, row.report = Chat.State.ABANDONED, reason, report
+    row.ended_at = timezone.now()
+    row.save(update_fields=["state", "reason", "report", "ended_at"])
+    skipped = Assignment.objects.filter(pk__in=row.seats.values("assignment"), state="leased")
+    skipped.update(state=Assignment.State.SKIPPED, skip_reason=f"Conversation: {row.get_reason_display()}")
+    publish(topic(row.pk), CHANGED)
+
+
+def _locked(chat: int) -> Chat:
+    """Return a conversation, locked until the transaction ends; raise NotTaskHolder where there is none."""
+    rows = Chat.objects.select_for_update(of=("self",), no_key=True)
+    row = rows.select_related("campaign__chat_plan", "task__continuation__dialogue").filter(pk=chat).first()
+    if row is None:
+        raise NotTaskHolder("You are not in this conversation.")
+    return row
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """A conversation as researchers see it: people by pseudonym, `seats` by number, and turns."""
+
+    chat: Chat
+    seats: Sequence[tuple[int, str, datetime]]
+    messages: Sequence[dict[str, Any]]
+
+
+def transcript(chat: Chat) -> Transcript:
+    """Return a conversation with its people's pseudonyms and turns, for researchers."""
+    rows = list(chat.seats.all())
+    users = [seat.user_id for seat in rows if seat.user_id is not None]
+    names = labels.pseudonyms_of_people(users, chat.campaign.corpus_id)
+    seats = [
+        (seat.number, names[seat.user_id] if seat.user_id is not None else "deleted account", seat.seen_at)
+        for seat in rows
+    ]
+    return Transcript(chat, seats, [as_json(row) for row in chat.messages.select_related("seat")])

@@ -1,0 +1,191 @@
+"""The lobby of a campaign of conversations: members wait until enough of them can talk with each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import combinations, islice, permutations
+from typing import Literal
+
+from django.contrib.auth.models import User
+from django.db import connection, transaction
+from django.utils import timezone
+
+from annotation.errors import NotTaskHolder
+from annotation.models import Assignment, Campaign, CampaignMember, GuidelinesRead
+from annotation.work import check_stages, leases
+from annotation.work.leases import Hold, Seat
+from config.web.events import publish
+from suites.collecting.models import Chat, ChatPlan, ChatSeat, Waiting
+
+PRESENT_SECONDS = 15
+"""A member whose page has not asked for so long has left the lobby."""
+MOST_CONSIDERED = 12
+"""The members waiting longest among whom groups are formed; the others follow as these leave."""
+MOST_GROUPS = 100
+"""Groups tried at one request, since each costs a query."""
+
+LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('concord lobby', %s))"
+MET = """
+SELECT a.user_id, b.user_id FROM collecting_chatseat a JOIN collecting_chatseat b USING (chat_id)
+  JOIN collecting_chat c ON c.id = a.chat_id
+ WHERE c.campaign_id = %s AND a.user_id < b.user_id AND a.user_id = ANY(%s) AND b.user_id = ANY(%s)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Lobby:
+    """A member's place in the lobby.
+
+    `state` is `waiting`, for `seconds` with `others` who wait as well; `chat`, whose id is `chat`; `task`:
+    something on the annotation page comes first; or `nothing`: no conversation is left for them, or none now.
+    """
+
+    state: Literal["waiting", "chat", "task", "nothing"]
+    chat: int | None = None
+    seconds: int = 0
+    others: int = 0
+
+
+def topic(campaign: int, user: int) -> str:
+    """Return the topic of the events of a waiting member."""
+    return f"lobby-{campaign}-{user}"
+
+
+def fresh_since(now: datetime | None = None) -> datetime:
+    """Return the time since which a member's page must have asked for them to be in the lobby."""
+    return (now or timezone.now()) - timedelta(seconds=PRESENT_SECONDS)
+
+
+@transaction.atomic
+def wait(*, by: User, campaign: int) -> Lobby:
+    """Wait in the lobby, or go on waiting, and pair whoever can be paired; return the member's place.
+
+    Members who do not ask for PRESENT_SECONDS wait no more. Raises NotTaskHolder for other people.
+    """
+    now = timezone.now()
+    with connection.cursor() as cursor:
+        cursor.execute(LOCK, [campaign])
+    fresh = fresh_since(now)
+    others = Waiting.objects.filter(campaign=campaign, seen_at__gte=fresh).exclude(user=by)
+    waiting = {row.user_id: row for row in others.order_by("since", "pk")[:MOST_CONSIDERED]}
+    seats = _lock_seats(campaign, {by.pk, *waiting})
+    if by.pk not in seats:
+        raise NotTaskHolder("You do not take part in this campaign.")
+    own = seats[by.pk]
+    place = _place_before(own)
+    if place is not None:
+        Waiting.objects.filter(campaign=campaign, user=by).delete()
+        return place
+    if own.guidelines is not None:
+        GuidelinesRead.objects.get_or_create(guidelines_id=own.guidelines, user=by)
+    waiting[by.pk] = _refresh(campaign, by.pk, now, fresh)
+    order = sorted(waiting.values(), key=lambda row: (row.since, row.pk))
+    ready = [seats[row.user_id] for row in order if row.user_id in seats and is_ready(seats[row.user_id])]
+    chat = _pair(campaign, ready, now).get(by.pk)
+    if chat is not None:
+        return Lobby("chat", chat.pk)
+    return Lobby("waiting", None, int((now - waiting[by.pk].since).total_seconds()), others.count())
+
+
+@transaction.atomic
+def stop_waiting(*, by: User, campaign: int) -> None:
+    """Leave the lobby; nothing changes for somebody who is not in it."""
+    Waiting.objects.filter(campaign=campaign, user=by).delete()
+
+
+def open_chat(campaign: int, user: int) -> Chat | None:
+    """Return a member's open conversation in a campaign."""
+    return Chat.objects.filter(campaign=campaign, state=Chat.State.OPEN, seats__user=user).first()
+
+
+def is_ready(seat: Seat) -> bool:
+    """Whether a member may begin a conversation: no task is theirs, and they agreed, read and passed."""
+    is_free = seat.state == Campaign.State.OPEN and not (seat.leased or seat.returned or seat.waits)
+    if not is_free or seat.limits.reached:
+        return False
+    return not seat.checked or (check_stages.waiting(seat) is None and not _in_stage(seat))
+
+
+def _in_stage(seat: Seat) -> bool:
+    return bool(check_stages.stage(check_stages.standing_of(seat.campaign, seat.user)))
+
+
+def _place_before(seat: Seat) -> Lobby | None:
+    """Return a member's place where it is not among the waiting."""
+    chat = open_chat(seat.campaign, seat.user)
+    if chat is not None:
+        return Lobby("chat", chat.pk)
+    if seat.state != Campaign.State.OPEN or seat.limits.reached:
+        return Lobby("nothing")
+    if not is_ready(seat):
+        return Lobby("task")
+    return None if leases.has_unwritten(seat) else Lobby("nothing")
+
+
+def _lock_seats(campaign: int, users: Iterable[int]) -> dict[int, Seat]:
+    """Lock members in the order of their ids, as everybody who locks several does."""
+    members = CampaignMember.objects.filter(campaign=campaign, user__in=users, user__is_active=True)
+    ids = members.order_by("id").values_list("user_id", flat=True)
+    return {user: leases.take_seat(campaign=campaign, user=user) for user in ids}
+
+
+def _refresh(campaign: int, user: int, now: datetime, fresh: datetime) -> Waiting:
+    row, _ = Waiting.objects.get_or_create(
+        campaign_id=campaign, user_id=user, defaults={"since": now, "seen_at": now}
+    )
+    if row.seen_at < fresh:
+        row.since = now
+    row.seen_at = now
+    row.save(update_fields=["since", "seen_at"])
+    return row
+
+
+def _pair(campaign: int, ready: Sequence[Seat], now: datetime) -> dict[int, Chat]:
+    """Begin conversations among members who are ready, the longest waiting first; return them by user."""
+    plan = ChatPlan.objects.get(campaign=campaign)
+    met = _met(campaign, [seat.user for seat in ready])
+    chats: dict[int, Chat] = {}
+    for group in islice(_groups(ready, plan.participants, met), MOST_GROUPS):
+        if any(seat.user in chats for seat in group):
+            continue
+        orders = permutations(group) if group[0].ruled else (group,)
+        for order in orders:
+            holds = leases.claim_together(seats=order, minutes=order[0].lease_minutes + plan.idle_minutes)
+            if holds is not None:
+                chat = _begin(campaign, order, holds, now)
+                chats |= {seat.user: chat for seat in order}
+                break
+    return chats
+
+
+def _groups(ready: Sequence[Seat], size: int, met: set[frozenset[int]]) -> Iterator[tuple[Seat, ...]]:
+    """Yield groups in the order of waiting, those in which nobody meets somebody again before all others."""
+    again = []
+    for group in combinations(ready, size):
+        if any(frozenset([a.user, b.user]) in met for a, b in combinations(group, 2)):
+            again.append(group)
+        else:
+            yield group
+    yield from again
+
+
+def _met(campaign: int, users: list[int]) -> set[frozenset[int]]:
+    """Return the pairs among people who were in a conversation of the campaign together."""
+    with connection.cursor() as cursor:
+        cursor.execute(MET, [campaign, users, users])
+        return {frozenset(pair) for pair in cursor.fetchall()}
+
+
+def _begin(campaign: int, order: Sequence[Seat], holds: Sequence[Hold], now: datetime) -> Chat:
+    chat = Chat.objects.create(campaign_id=campaign, task_id=holds[0].task, started_at=now, last_at=now)
+    users = dict(Assignment.objects.filter(pk__in=[h.assignment for h in holds]).values_list("user", "pk"))
+    ChatSeat.objects.bulk_create(
+        ChatSeat(chat=chat, number=number, user_id=seat.user, assignment_id=users[seat.user], seen_at=now)
+        for number, seat in enumerate(order, start=1)
+    )
+    Waiting.objects.filter(campaign=campaign, user__in=users).delete()
+    for user in users:
+        publish(topic(campaign, user), "changed")
+    return chat

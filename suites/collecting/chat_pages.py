@@ -1,0 +1,327 @@
+"""Pages of conversations: the lobby and the chat for members, and what researchers see of them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.db.models import Count
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path, reverse
+from django.views.decorators.cache import cache_control
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation import access, scheme_store
+from annotation.access import campaign_researcher_only
+from annotation.errors import AnswerRefused, CampaignRefused, NotTaskHolder
+from annotation.kinds import DIALOGUE
+from annotation.models import Campaign, Corpus, Guidelines
+from annotation.pages.campaign_form import setting_field
+from annotation.pages.work import as_json
+from annotation.work import task_actions, task_page
+from annotation.work.checking import parse
+from annotation.work.labels import pseudonyms_of_people
+from config.files import row_id
+from config.listing import Column, Listing
+from config.permissions import researcher_only, user_of
+from config.web.events import EventStream
+from suites.collecting import chat_actions, chat_lobby, chat_plans
+from suites.collecting.chat_plans import PLAN_SETTINGS
+from suites.collecting.errors import ChatRefused
+from suites.collecting.models import Chat, ChatPlan, ChatSeat, Waiting
+
+# For members: the lobby.
+
+
+@require_GET
+@cache_control(no_store=True)
+def lobby(request: HttpRequest, campaign: int) -> HttpResponse:
+    """Members: wait for a conversation; what comes first, such as a consent, is on the annotation page."""
+    member = access.membership(user_of(request), campaign)
+    _of_chats(campaign)
+    if (chat := chat_lobby.open_chat(campaign, member.user_id)) is not None:
+        return redirect("chat", campaign, chat.pk)
+    seat, hold = task_actions.start(by=user_of(request), campaign=campaign)
+    if hold is not None or not task_page.own_page(seat):
+        return redirect("work", campaign)
+    context = {
+        "campaign": member.campaign,
+        "plan": member.campaign.chat_plan,
+        "guidelines": Guidelines.objects.filter(campaign=campaign).order_by("-version").first(),
+        "base": reverse("lobby", args=[campaign]),
+        "limits": seat.limits.ahead,
+    }
+    return render(request, "collecting/lobby.html", context)
+
+
+@require_POST
+@as_json
+def lobby_wait(request: HttpRequest, campaign: int) -> HttpResponse:
+    """Members: wait for a conversation, or go on waiting; the response says where to go, if anywhere."""
+    access.membership(user_of(request), campaign)
+    _of_chats(campaign)
+    place = chat_lobby.wait(by=user_of(request), campaign=campaign)
+    address = "" if place.state == "waiting" else reverse("lobby", args=[campaign])
+    return JsonResponse({**asdict(place), "address": address})
+
+
+@require_POST
+@as_json
+def lobby_stop(request: HttpRequest, campaign: int) -> HttpResponse:
+    """Members: leave the lobby."""
+    access.membership(user_of(request), campaign)
+    chat_lobby.stop_waiting(by=user_of(request), campaign=campaign)
+    return JsonResponse({})
+
+
+@require_GET
+def lobby_events(request: HttpRequest, campaign: int) -> HttpResponse:
+    """Members: a stream of server-sent events, one when their conversation begins."""
+    member = access.membership(user_of(request), campaign)
+    return EventStream(chat_lobby.topic(campaign, member.user_id))
+
+
+def _of_chats(campaign: int) -> None:
+    if not ChatPlan.objects.filter(campaign=campaign).exists():
+        raise Http404
+
+
+# For members: the conversation. Every view is for the people in it; others get 404.
+
+
+def _own(request: HttpRequest, campaign: int, chat: int) -> ChatSeat:
+    try:
+        seat = chat_actions.seat_of(user_of(request), chat)
+    except NotTaskHolder as error:
+        raise Http404 from error
+    if seat.chat.campaign_id != campaign:
+        raise Http404
+    return seat
+
+
+@require_GET
+@cache_control(no_store=True)
+def chat(request: HttpRequest, campaign: int, chat: int) -> HttpResponse:
+    """Members: the page of an own conversation."""
+    seat = _own(request, campaign, chat)
+    plan = seat.chat.campaign.chat_plan
+    context = {
+        "campaign": seat.chat.campaign,
+        "plan": plan,
+        "own": seat.number,
+        "persona": chat_actions.persona(seat),
+        "base": reverse("chat", args=[campaign, chat]),
+        "report_limit": chat_actions.REPORT_LIMIT,
+    }
+    return render(request, "collecting/chat.html", context)
+
+
+@require_GET
+@cache_control(no_store=True)
+@as_json
+def chat_state(request: HttpRequest, campaign: int, chat: int) -> HttpResponse:
+    """Members: an own conversation, with the turns after number `after`."""
+    _own(request, campaign, chat)
+    after = row_id(request.GET.get("after", "0")) or 0
+    seen = chat_actions.view(by=user_of(request), chat=chat, after=after)
+    return JsonResponse(asdict(seen))
+
+
+@require_GET
+def chat_events(request: HttpRequest, campaign: int, chat: int) -> HttpResponse:
+    """Members: a stream of server-sent events: `changed`, and `typing N`."""
+    _own(request, campaign, chat)
+    return EventStream(chat_actions.topic(chat))
+
+
+@require_POST
+@as_json
+def chat_send(request: HttpRequest, campaign: int, chat: int) -> HttpResponse:
+    """Members: send a turn; the same `key` again is the same turn."""
+    _own(request, campaign, chat)
+    body = parse(request.body)
+    text, key = body.get("text"), body.get("key")
+    if not isinstance(text, str) or not isinstance(key, str):
+        raise AnswerRefused("A turn has a text and a key.")
+    message = chat_actions.send(by=user_of(request), chat=chat, text=text, key=key)
+    return JsonResponse({"number": message.number})
+
+
+@require_POST
+@as_json
+def chat_typing(request: HttpRequest, campaign: int, chat: int) -> HttpResponse:
+    """Members: show the others that they write."""
+    _own(request, campaign, chat)
+    chat_actions.set_typing(by=user_of(request), chat=chat)
+    return JsonResponse({})
+
+
+@require_POST
+@as_json
+def chat_leave(request: HttpRequest, campaign: int, chat: int) -> HttpResponse:
+    """Members: leave an own conversation, or report it, with a `report`."""
+    _own(request, campaign, chat)
+    report = parse(request.body).get("report")
+    chat_actions.leave(by=user_of(request), chat=chat, report=None if report is None else str(report))
+    return JsonResponse({})
+
+
+# For researchers.
+
+
+class ChatCampaignForm(forms.Form):
+    """A new campaign of conversations over one corpus: PLAN_SETTINGS add their fields."""
+
+    name = forms.CharField(
+        max_length=Campaign.name.field.max_length,
+        help_text="Members see this name. Do not name a system in it.",
+    )
+    scheme = forms.ChoiceField(
+        label="Annotation scheme",
+        help_text="What each person answers about the conversation, once it is over.",
+    )
+    guidelines = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 5}),
+        help_text="What people do in the conversation, in Markdown; shown in the lobby. "
+        "Left empty, the guidelines of the scheme are used.",
+    )
+    consent = forms.CharField(
+        required=False, widget=forms.Textarea(attrs={"rows": 4}), label="Consent text",
+        help_text="What people agree to first, in Markdown. Left empty, nobody is asked.",
+    )  # fmt: skip
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        kinds = scheme_store.item_kinds()
+        choices = [
+            (title, [(ref, name) for ref, name in group if kinds.get(ref) == DIALOGUE.key])
+            for title, group in scheme_store.choices()
+        ]
+        scheme = self.fields["scheme"]
+        assert isinstance(scheme, forms.ChoiceField)
+        scheme.choices = [(title, group) for title, group in choices if group]
+        for setting in PLAN_SETTINGS.values():
+            self.fields[setting.name] = setting_field(setting)
+
+    def create(self, request: HttpRequest, corpus: Corpus) -> Campaign:
+        """Create the campaign as a draft. Raises CampaignRefused."""
+        values = dict(self.cleaned_data)
+        plan = {name: values.pop(name) for name in PLAN_SETTINGS}
+        values["guidelines"] = values["guidelines"].strip() or None
+        return chat_plans.create(by=user_of(request), corpus=corpus, plan=plan, **values)
+
+
+@require_http_methods(["GET", "POST"])
+@researcher_only
+def new_chat_campaign(request: HttpRequest, name: str) -> HttpResponse:
+    """Researchers: set up a campaign whose members talk about the dialogues of a corpus without turns."""
+    corpus = access.corpus_named(name)
+    form = ChatCampaignForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            draft = form.create(request, corpus)
+        except CampaignRefused as error:
+            form.add_error(error.field if error.field in form.fields else None, str(error))
+        else:
+            messages.success(request, "The draft is created. Add people, then open it.")
+            return redirect("campaign", draft.pk)
+    context = {"corpus": corpus, "form": form}
+    return render(request, "collecting/new_chats.html", context, status=422 if form.errors else 200)
+
+
+CONVERSATIONS = Listing(
+    Column("Conversation", "pk"),
+    Column("State", "state"),
+    Column("About"),
+    Column("People"),
+    Column("Turns", "number", is_numeric=True),
+    Column("Started", "started_at", is_numeric=True),
+    Column("Last turn", "last_at", is_numeric=True),
+    size=50,
+)
+
+
+@require_GET
+@campaign_researcher_only
+def conversations(request: HttpRequest, campaign: int) -> HttpResponse:
+    """Campaign researchers: list a campaign's conversations live, and who waits in the lobby."""
+    campaign_row = access.campaign(campaign)
+    plan = get_object_or_404(ChatPlan, campaign=campaign)
+    rows = campaign_row.chats.select_related("task__continuation__dialogue").prefetch_related("seats")
+    page = CONVERSATIONS.page(request, rows.annotate(number=Count("messages")).order_by("-pk"))
+    users = {seat.user_id for row in page for seat in row.seats.all() if seat.user_id is not None}
+    fresh = chat_lobby.fresh_since()
+    counts = dict(campaign_row.chats.order_by().values_list("state").annotate(n=Count("pk")))
+    context = {
+        "campaign": campaign_row,
+        "plan": plan,
+        "page": page,
+        "names": pseudonyms_of_people(users, campaign_row.corpus_id),
+        "waiting": Waiting.objects.filter(campaign=campaign, seen_at__gte=fresh).count(),
+        "facts": [
+            ("Finished", f"{counts.get('finished', 0):,} of {campaign_row.tasks.count():,}"),
+            ("Open", f"{counts.get('open', 0):,}"),
+            ("Abandoned", f"{counts.get('abandoned', 0):,}"),
+        ],
+    }
+    return render(request, "collecting/conversations.html", context)
+
+
+def _chat(campaign: int, pk: int) -> Chat:
+    rows = Chat.objects.select_related(
+        "campaign__corpus", "campaign__chat_plan", "task__continuation__dialogue"
+    )
+    return get_object_or_404(rows, pk=pk, campaign=campaign)
+
+
+@require_GET
+@campaign_researcher_only
+def conversation(request: HttpRequest, campaign: int, chat: int) -> HttpResponse:
+    """Campaign researchers: read one conversation, live; it cannot be written in."""
+    row = _chat(campaign, chat)
+    context = {
+        "campaign": row.campaign,
+        "chat": row,
+        "plan": row.campaign.chat_plan,
+        "dialogue": row.task.continuation.dialogue,
+        "transcript": chat_actions.transcript(row),
+        "turns": row.messages.select_related("seat"),
+        "report_limit": chat_actions.REPORT_LIMIT,
+    }
+    return render(request, "collecting/conversation.html", context)
+
+
+@require_POST
+@campaign_researcher_only
+def end_conversation(request: HttpRequest, campaign: int, chat: int) -> HttpResponse:
+    """Campaign researchers: end an open conversation, with a reason."""
+    row = _chat(campaign, chat)
+    try:
+        chat_actions.end(by=user_of(request), chat=row, reason=request.POST.get("reason", ""))
+    except ChatRefused as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, "The conversation is ended.")
+    return redirect("conversation", campaign, chat)
+
+
+urlpatterns = [
+    path("chat/<int:campaign>/", lobby, name="lobby"),
+    path("chat/<int:campaign>/wait/", lobby_wait, name="lobby-wait"),
+    path("chat/<int:campaign>/stop/", lobby_stop, name="lobby-stop"),
+    path("chat/<int:campaign>/events/", lobby_events, name="lobby-events"),
+    path("chat/<int:campaign>/<int:chat>/", chat, name="chat"),
+    path("chat/<int:campaign>/<int:chat>/state/", chat_state, name="chat-state"),
+    path("chat/<int:campaign>/<int:chat>/events/", chat_events, name="chat-events"),
+    path("chat/<int:campaign>/<int:chat>/send/", chat_send, name="chat-send"),
+    path("chat/<int:campaign>/<int:chat>/typing/", chat_typing, name="chat-typing"),
+    path("chat/<int:campaign>/<int:chat>/leave/", chat_leave, name="chat-leave"),
+    path("corpora/<str:name>/conversations/new/", new_chat_campaign, name="new-chat-campaign"),
+    path("campaigns/<int:campaign>/conversations/", conversations, name="conversations"),
+    path("campaigns/<int:campaign>/conversations/<int:chat>/", conversation, name="conversation"),
+    path("campaigns/<int:campaign>/conversations/<int:chat>/end/", end_conversation, name="end-conversation"),
+]

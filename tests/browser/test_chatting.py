@@ -1,0 +1,86 @@
+"""Two people talk in two browsers, one of them on a telephone that is offline for a while."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from suites.collecting.models import Chat
+from tests import factories
+from tests.browser.barriers import Sound
+from tests.browser.conftest import PHONE
+from tests.suites.collecting.talking import PERSONAS, chat_campaign
+
+pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
+
+
+def write(page: Page, text: str) -> None:
+    field = page.get_by_label("Your turn", exact=True)
+    field.fill(text)
+    field.press("Enter")
+
+
+def test_two_people_meet_talk_and_rate_their_conversation(page_of: Any) -> None:
+    ana, ben = factories.user("ana"), factories.user("ben")
+    campaign = chat_campaign([ana, ben], dialogues=1)
+    desk = page_of(ana)
+    phone = page_of(ben, viewport=PHONE, has_touch=True, is_mobile=True, color_scheme="dark")
+    for page in (desk, phone):
+        page.goto(f"/work/{campaign.pk}/")
+        page.get_by_role("button", name="Find a partner").click()
+        if page is desk:
+            expect(page.get_by_text("Nobody else waits at the moment.")).to_be_visible()
+    for page, own, other in ((desk, 0, 1), (phone, 1, 0)):
+        expect(page.get_by_text(PERSONAS[own])).to_be_visible()
+        assert PERSONAS[other] not in page.content()
+    sound = Sound()
+    sound.look("the chat", phone)
+    expect(desk.get_by_role("status")).to_contain_text("Your turn")
+    expect(phone.get_by_role("status")).to_contain_text("Partner writes next")
+    desk.get_by_label("Your turn", exact=True).fill("x" * 501)
+    expect(desk.get_by_text("-1 characters left")).to_be_visible()
+    expect(desk.get_by_role("button", name="Send")).to_be_disabled()
+    write(desk, "Hello, who are you?")
+    expect(phone.get_by_role("log")).to_contain_text("Hello, who are you?")
+    phone.context.set_offline(True)
+    write(phone, "I am offline <b>now</b>")
+    expect(phone.get_by_role("alert")).to_contain_text("Not sent yet")
+    phone.context.set_offline(False)
+    expect(desk.get_by_role("log")).to_contain_text("I am offline <b>now</b>")
+    write(desk, "Welcome back")
+    second_tab = phone.context.new_page()
+    second_tab.goto(phone.url)
+    expect(second_tab.get_by_role("log").get_by_role("listitem")).to_have_count(3)
+    write(second_tab, "From another tab")
+    for page in (desk, phone, second_tab):
+        expect(page.get_by_role("log").get_by_role("listitem")).to_have_count(4)
+        expect(page.get_by_text("The conversation is complete.")).to_be_visible()
+    sound.look("after the chat", phone)
+    assert sound.wrong == []
+    chat = Chat.objects.get()
+    assert [message.seat.number for message in chat.messages.all()] == [1, 2, 1, 2]
+    desk.get_by_role("link", name="Continue").click()
+    expect(desk.locator("#transcript")).to_contain_text("Person 2")
+    expect(desk.locator("#transcript")).to_contain_text("From another tab")
+
+
+def test_leaving_asks_first_and_the_other_one_is_told(page_of: Any) -> None:
+    ana, ben = factories.user("ana"), factories.user("ben")
+    campaign = chat_campaign([ana, ben])
+    pages = [page_of(person) for person in (ana, ben)]
+    for page in pages:
+        page.goto(f"/work/{campaign.pk}/")
+        page.get_by_role("button", name="Find a partner").click()
+    first, second = pages
+    first.get_by_role("button", name="Leave").click()
+    first.get_by_role("dialog").get_by_role("button", name="Stay").click()
+    expect(first.get_by_role("status")).to_contain_text("Your turn")
+    first.get_by_role("button", name="Report").click()
+    first.get_by_role("dialog").get_by_role("textbox").fill("Rude.")
+    first.get_by_role("button", name="Report and end").click()
+    expect(second.get_by_text("somebody reported it")).to_be_visible()
+    assert Chat.objects.get().report == "Rude."
+    second.get_by_role("link", name="Continue").click()
+    expect(second.get_by_role("button", name="Find a partner")).to_be_visible()
