@@ -22,6 +22,7 @@ from annotation.corpora.copy_without_turns import MOST_COPIED, USUAL, copy_witho
 from annotation.corpora.import_staging import ImportResult
 from annotation.corpora.properties import LONGEST, set_families, set_has_marks
 from annotation.corpora.splits import EVALUATION, TRAINING
+from annotation.errors import ExclusionRefused
 from annotation.formats.corpus_format import SETTINGS, SKIP_BAD_ROWS
 from annotation.formats.mapping import check_entries
 from annotation.models import Continuation, Dialogue, Item, Split, System, turn_numbers
@@ -260,7 +261,7 @@ def left_out(request: Request, name: str) -> Any:
     exclusion.check(corpus_row, text)
     result = exclusion.left_out(corpus_row, text)
     if result is None:
-        raise ValidationError({"exclude": ["Say by which answer, such as objection>=1."]})
+        raise ExclusionRefused("say by which answer dialogues are left out, such as objection>=1")
     return result.as_json()
 
 

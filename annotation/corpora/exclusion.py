@@ -48,7 +48,7 @@ LABEL, HELP = (
     "the dialogue out, and so does an unfinished review. Empty: leaves out none.",
 )
 """Label and help of the field in forms."""
-WRITTEN = re.compile(r"\s*([^\s<>=!]+)\s*(>=|<=|!=|>|<|=)\s*(\S(?:.*\S)?)\s*")
+PATTERN = re.compile(r"\s*([^\s<>=!]+)\s*(>=|<=|!=|>|<|=)\s*(\S(?:.*\S)?)\s*")
 NUMBER = re.compile(r"[-+]?\d{1,15}(?:\.\d{1,15})?")
 
 
@@ -79,7 +79,7 @@ def parse(text: str) -> Exclusion | None:
     """Read an exclusion; None for an empty text. Raises ExclusionRefused."""
     if not text.strip():
         return None
-    match = WRITTEN.fullmatch(text) if len(text) <= LONGEST else None
+    match = PATTERN.fullmatch(text) if len(text) <= LONGEST else None
     if match is None or "\0" in text:
         raise ExclusionRefused(
             f"{text[:40]!r} is not an exclusion: write a question's key, a comparison and a value, such as "

@@ -471,7 +471,8 @@ def scheme_preview(
     example = _example(definition, corpus, speakers) if corpus is not None else None
     if example is None:
         return preview_screen(definition, plan.is_tagged)
-    return load_place(*example, DEFAULT, plan.is_tagged, plan.item_kinds, speakers)
+    screen = load_place(*example, DEFAULT, plan.is_tagged, plan.item_kinds, speakers)
+    return with_notes(screen, plan.key)
 
 
 def _example(

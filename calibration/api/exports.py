@@ -35,7 +35,7 @@ from calibration.exports import downloads
 from calibration.exports.downloads import LABELS, LONG, NOTES, SHAPES, TRANSCRIPTS, ZIP, Order
 from calibration.exports.labels import Download
 from calibration.exports.packages import PACKAGES
-from calibration.exports.parts import PARTS, ExportPart, take
+from calibration.exports.parts import PARTS, ExportPart, check_exclusion, take
 from calibration.exports.transcripts import FORMS
 from calibration.exports.writing import FORMATS
 from calibration.models import Export, Gold
@@ -224,6 +224,8 @@ def taken_by(request: Request, corpus: Corpus, about: Campaign | Gold | None, da
     part = data["part"]
     if part in ("test", "all") and request.method == "GET" and splits.lock_of(corpus):
         raise ValidationError({"part": ["Test is locked: use POST with a part and a purpose."]})
+    with refused_as("exclude"):
+        check_exclusion(corpus, data["exclude"])
     with refused_as("part"):
         return take(
             corpus=corpus,

@@ -107,11 +107,16 @@ def take(
     does not exist (a campaign or gold `about` training has no other), for test or all without a purpose, for
     anyone but researchers, and for an invalid exclusion.
     """
+    check_exclusion(corpus, exclude)
+    return without_excluded(_take(corpus, about, part, purpose, by), corpus, exclude)
+
+
+def check_exclusion(corpus: Corpus, exclude: str) -> None:
+    """Raise ExportRefused for an exclusion that cannot be read, or by a question that nobody asks."""
     try:
         exclusion.check(corpus, exclude)
     except ExclusionRefused as error:
         raise ExportRefused(str(error)) from error
-    return without_excluded(_take(corpus, about, part, purpose, by), corpus, exclude)
 
 
 def without_excluded(export_part: ExportPart, corpus: Corpus, exclude: str) -> ExportPart:

@@ -216,15 +216,15 @@ def _names(texts: Sequence[str], cast: Iterable[str]) -> list[Flag]:
     tokens = [list(_tokens(text)) for text in texts]
     small = {_folded(word) for words in tokens for word, _, _ in words if word[0].islower()}
     within = [word for words in tokens for word, is_within, _ in words if is_within]
-    known = people | small | COMMON
-    strangers = sum(_is_capitalised(word) and _folded(word) not in known for word in within)
+    unflagged = people | small | COMMON
+    strangers = sum(_is_capitalised(word) and _folded(word) not in unflagged for word in within)
     if len(within) >= LEAST_WORDS and strangers > MOST_CAPITALISED * len(within):
         return []
     flags = []
     for turn, words in enumerate(tokens):
         name: list[str] = []
         for word, is_within, follows in [*words, ("", False, False)]:
-            is_name = is_within and _is_capitalised(word) and not _is_known(word, known)
+            is_name = is_within and _is_capitalised(word) and not _is_known(word, unflagged)
             if name and not (is_name and follows):
                 flags.append(Flag(turn, NAME, " ".join(name)[:LONGEST]))
                 name = []
@@ -250,9 +250,13 @@ def _is_capitalised(word: str) -> bool:
     return len(letters) > 1 and letters[0].isupper() and any(char.islower() for char in letters) and is_latin
 
 
-def _is_known(word: str, known: Iterable[str]) -> bool:
+def _is_known(word: str, unflagged: Iterable[str]) -> bool:
     folded = _folded(word)
-    return folded in known or folded.removesuffix("s") in known or _folded(_without_possessive(word)) in known
+    return (
+        folded in unflagged
+        or folded.removesuffix("s") in unflagged
+        or _folded(_without_possessive(word)) in unflagged
+    )
 
 
 def _without_possessive(word: str) -> str:

@@ -27,8 +27,8 @@ def release_check(request: HttpRequest, name: str) -> HttpResponse:
     counts = release.state_counts(rows)
     state = request.GET.get("state", "")
     state = state if state in counts else ""
-    shown = [row for row in rows if release.state_of(row) == state] if state else rows
-    page = Paginator(shown, PAGE_SIZE).get_page(request.GET.get("page"))
+    selected = [row for row in rows if release.state_of(row) == state] if state else rows
+    page = Paginator(selected, PAGE_SIZE).get_page(request.GET.get("page"))
     exclude = str(release.RELEASE)
     context = {
         "corpus": corpus,

@@ -16,6 +16,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.corpora import splits
+from annotation.corpora.exclusion import LONGEST
 from annotation.models.corpora import Corpus
 from calibration.api.exports import download, refused_as, response_of
 from calibration.api.serializers import ExportPartSerializer
@@ -480,6 +481,9 @@ class SftQuerySerializer(Plain):
 
     corpus = serializers.PrimaryKeyRelatedField(queryset=Corpus.objects.all())
     part = serializers.ChoiceField(choices=list(tuning.CHOICES), default="", allow_blank=True)
+    exclude = api.optional_text(
+        max_length=LONGEST, help_text="Leave out dialogues by people's answers, such as `objection>=1`."
+    )
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         """Add the generator's settings."""
@@ -511,7 +515,9 @@ def sft(request: Request) -> HttpResponseBase:
         settings = tuning.settings_of(
             {setting.name: data[setting.name] for setting in CocoevalContinuation.settings}
         )
-        selection, named_part = tuning.taken_for(corpus=corpus, part=part, purpose=data["purpose"], by=by)
+        selection, named_part = tuning.taken_for(
+            corpus=corpus, part=part, purpose=data["purpose"], exclude=data["exclude"], by=by
+        )
         order = downloads.Order(
             tuning.SFT, corpus, None, selection, "jsonl", choice={"part": named_part, **settings}
         )

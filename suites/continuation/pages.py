@@ -19,7 +19,7 @@ from annotation.models.corpora import Corpus
 from calibration.access import place_of
 from calibration.errors import CalibrationError
 from calibration.exports import downloads
-from calibration.pages.exports import answer, place_query
+from calibration.pages.exports import answer, exclude_of, place_query
 from calibration.reports.wording import counted
 from config.files import file_response, row_id
 from config.listing import Column, Listing, natural
@@ -582,7 +582,11 @@ def sft_file(request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
     try:
         settings = tuning.settings_of(values)
         selection, part = tuning.taken_for(
-            corpus=corpus, part=params.get("part", "")[:20], purpose=purpose, by=user_of(request)
+            corpus=corpus,
+            part=params.get("part", "")[:20],
+            purpose=purpose,
+            exclude=exclude_of(request),
+            by=user_of(request),
         )
     except CalibrationError as refused:
         messages.error(request, f"Not downloaded: {refused}.")

@@ -51,8 +51,8 @@ class Tuning:
     left_out: Counter[str] = field(default_factory=Counter)
 
     def dialogues(self) -> QuerySet[Dialogue]:
-        """Return the dialogues of the part, without those of a locked test part."""
-        rows = self.corpus.dialogues.order_by("key")
+        """Return the dialogues of the part, without a locked test part and those that answers leave out."""
+        rows = self.corpus.dialogues.order_by("key").exclude(pk__in=self.selection.excluded_ids)
         if self.part in BENCHMARK_PARTS:
             rows = rows.filter(part=self.part)
         clusters = self.selection.clusters
@@ -109,6 +109,7 @@ class Tuning:
             "part": self.part or self.selection.part or "all",
             **{name: self.settings[name] for name in sorted(self.settings)},
             "dialogues": self.taught,
+            **({"excluded": self.selection.left_out.as_json()} if self.selection.left_out else {}),
             "left_out": dict(sorted(self.left_out.items())),
         }
 
@@ -139,12 +140,13 @@ def settings_of(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def taken_for(
-    *, corpus: Corpus, part: str = "", purpose: str = "", by: User | None
+    *, corpus: Corpus, part: str = "", purpose: str = "", exclude: str = "", by: User | None
 ) -> tuple[ExportPart, str]:
     """Return the selected part, and its name in a benchmark, '' for a part of the split.
 
     A benchmark has its own parts; training is the default. Other corpora have those of the split, and
-    selecting test is logged as a look at it. Raises ExportRefused for a part that does not exist.
+    selecting test is logged as a look at it. `exclude` is as for `take`. Raises ExportRefused for a part that
+    does not exist.
     """
     part_names = named_parts(corpus)
     part = part or (TRAINING if part_names else "")
@@ -154,12 +156,12 @@ def taken_for(
                 f"its parts are {' and '.join(part_names)}" if part_names else "its dialogues name none"
             )
             raise ExportRefused(f"no dialogue of {corpus.name} is in the part {part}: {available}")
-        return take(corpus=corpus, part=part if part == TRAINING else "", by=by), part
+        return take(corpus=corpus, part=part if part == TRAINING else "", exclude=exclude, by=by), part
     if part_names:
         raise ExportRefused(
             f"{corpus.name} is a benchmark: its parts are {' and '.join(part_names)}, not {part}"
         )
-    return take(corpus=corpus, part=part, purpose=purpose, by=by), ""
+    return take(corpus=corpus, part=part, purpose=purpose, exclude=exclude, by=by), ""
 
 
 TURNS_PER_CALL = (1, 5, 30)

@@ -130,6 +130,7 @@ BY_NAME = {
     "PATCH /api/v1/anchor-sets/{id}/": "judges are named",
     "POST /api/v1/anchor-sets/{id}/rechecks/": "a judge is named",
     "POST /api/v1/anchor-sets/{id}/rechecks/estimate/": "a judge is named",
+    "GET /api/v1/corpora/{name}/left-out/": "a question that people are asked is named",
     "GET /api/v1/corpora/{id}/monitor/": "judge and question are named",
     "POST /api/v1/benchmarks/estimate/": "corpora, sources and endpoint are named",
     "GET /api/v1/benchmarks/{id}/file/": "there is none before the benchmark is made",

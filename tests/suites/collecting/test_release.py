@@ -32,6 +32,7 @@ from judges.runs.lookup import selection_of
 from judges.runs.plans import Judge
 from judges.runs.run_sets import start_run_set
 from judges.runs.selection import Selection, continuations
+from suites.continuation import tuning
 from tests import factories
 from tests.suites.collecting.release_world import EXCLUDE, LEFT_OUT, PASSED, World, corpus_to_release, world
 
@@ -248,6 +249,13 @@ def test_a_data_set_of_the_corpus_has_what_passed(checked: World) -> None:
     assert [row["dialogue"] for row in facts["left_out"]] == LEFT_OUT
 
 
+def test_examples_for_fine_tuning_are_of_what_passed(checked: World) -> None:
+    selection, part = tuning.taken_for(corpus=checked.corpus, exclude=EXCLUDE, by=None)
+    examples = tuning.Tuning(checked.corpus, selection, part, tuning.settings_of({}))
+    assert list(examples.dialogues().values_list("key", flat=True)) == PASSED
+    assert [row["dialogue"] for row in examples.facts()["excluded"]["left_out"]] == LEFT_OUT
+
+
 def test_a_transcript_of_a_dialogue_left_out_is_refused(checked: World) -> None:
     rate(checked)
     pk = checked.corpus.dialogues.get(key="d2").continuations.get(key="x").pk
@@ -261,7 +269,7 @@ def test_an_export_by_an_unreadable_answer_is_refused(checked: World) -> None:
     query: Any = {"corpus": checked.corpus.pk, "exclude": "objection ~ 1"}
     answer = signed_in(checked).get("/api/v1/exports/labels.csv", query)
     assert answer.status_code == 400
-    assert "is not an exclusion" in str(answer.json())
+    assert "is not an exclusion" in answer.json()["fields"]["exclude"][0]
 
 
 def test_the_audit_log_says_what_a_campaign_and_a_download_left_out(checked: World) -> None:

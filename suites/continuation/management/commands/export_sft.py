@@ -36,6 +36,9 @@ class Command(DatabaseCommand):
         parser.add_argument(
             "--purpose", default="", metavar="TEXT", help="what test is taken out for: logged as a look at it"
         )
+        parser.add_argument(
+            "--exclude", default="", metavar="ANSWER", help="leave out dialogues, such as 'objection>=1'"
+        )
         for setting in CocoevalContinuation.settings:
             parser.add_argument(
                 f"--{setting.name.replace('_', '-')}",
@@ -62,7 +65,11 @@ class Command(DatabaseCommand):
         try:
             settings = tuning.settings_of({name: options[name] for name in names})
             selection, part = tuning.taken_for(
-                corpus=corpus, part=options["part"], purpose=options["purpose"], by=None
+                corpus=corpus,
+                part=options["part"],
+                purpose=options["purpose"],
+                exclude=options["exclude"],
+                by=None,
             )
             examples = tuning.Tuning(corpus, selection, part, settings)
             command_options.export_file(self, write_into, "jsonl", options["output"], facts)
