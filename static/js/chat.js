@@ -90,7 +90,7 @@ class Chat {
     this.number = 0;
     this.seen = null;
     this.pending = null; // {key, text}: what is being sent, the same until the server has it
-    this.typedAt = 0;
+    this.typedAt = -TYPING_MS;
     this.typing = new Map();
     this.load = oneAtATime(() => this.read());
     this.form.addEventListener("submit", (event) => this.submit(event));

@@ -267,8 +267,13 @@ def conversations(request: HttpRequest, campaign: int) -> HttpResponse:
             ("Open", f"{counts.get('open', 0):,}"),
             ("Abandoned", f"{counts.get('abandoned', 0):,}"),
         ],
+        "settings": [(setting.label, _value(plan, name)) for name, setting in PLAN_SETTINGS.items()],
     }
     return render(request, "collecting/conversations.html", context)
+
+
+def _value(plan: ChatPlan, name: str) -> Any:
+    return plan.get_turn_order_display() if name == "turn_order" else getattr(plan, name)
 
 
 def _chat(campaign: int, pk: int) -> Chat:

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from suites.collecting.models import Chat
 from tests import factories
+from tests.annotation.test_parallel import Web
 from tests.browser.barriers import Sound
 from tests.browser.conftest import PHONE
 from tests.suites.collecting.talking import PERSONAS, chat_campaign
 
 pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def web(transactional_db: None) -> Iterator[Web]:
+    started = Web()
+    yield started
+    started.stop()
+
+
+def status(page: Page) -> Locator:
+    return page.locator('[data-part="status"]')
 
 
 def write(page: Page, text: str) -> None:
@@ -37,8 +50,8 @@ def test_two_people_meet_talk_and_rate_their_conversation(page_of: Any) -> None:
         assert PERSONAS[other] not in page.content()
     sound = Sound()
     sound.look("the chat", phone)
-    expect(desk.get_by_role("status")).to_contain_text("Your turn")
-    expect(phone.get_by_role("status")).to_contain_text("Partner writes next")
+    expect(status(desk)).to_contain_text("Your turn")
+    expect(status(phone)).to_contain_text("Partner writes next")
     desk.get_by_label("Your turn", exact=True).fill("x" * 501)
     expect(desk.get_by_text("-1 characters left")).to_be_visible()
     expect(desk.get_by_role("button", name="Send")).to_be_disabled()
@@ -76,7 +89,7 @@ def test_leaving_asks_first_and_the_other_one_is_told(page_of: Any) -> None:
     first, second = pages
     first.get_by_role("button", name="Leave").click()
     first.get_by_role("dialog").get_by_role("button", name="Stay").click()
-    expect(first.get_by_role("status")).to_contain_text("Your turn")
+    expect(status(first)).to_contain_text("Your turn")
     first.get_by_role("button", name="Report").click()
     first.get_by_role("dialog").get_by_role("textbox").fill("Rude.")
     first.get_by_role("button", name="Report and end").click()
@@ -84,3 +97,21 @@ def test_leaving_asks_first_and_the_other_one_is_told(page_of: Any) -> None:
     assert Chat.objects.get().report == "Rude."
     second.get_by_role("link", name="Continue").click()
     expect(second.get_by_role("button", name="Find a partner")).to_be_visible()
+
+
+def test_the_page_is_woken_by_events_and_does_not_ask_each_second(page_of: Any, web: Web) -> None:
+    ana, ben = factories.user("ana"), factories.user("ben")
+    campaign = chat_campaign([ana, ben])
+    first, second = pages = [page_of(person) for person in (ana, ben)]
+    for page in pages:
+        page.goto(f"http://localhost:{web.port}/work/{campaign.pk}/")
+        page.get_by_role("button", name="Find a partner").click()
+    expect(status(second)).to_contain_text("Partner writes next")
+    first.get_by_label("Your turn", exact=True).press_sequentially("Hello")
+    expect(second.get_by_text("Partner is writing")).to_be_visible()
+    first.get_by_label("Your turn", exact=True).press("Enter")
+    expect(second.get_by_role("log")).to_contain_text("Hello")
+    requests: list[str] = []
+    second.on("request", lambda request: requests.append(request.url))
+    expect(status(second)).to_contain_text("0:04 since the last turn")
+    assert requests == []

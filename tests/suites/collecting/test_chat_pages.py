@@ -138,6 +138,7 @@ def test_researchers_watch_and_end_conversations(campaign: Campaign, ana: User, 
     client = client_of(rei)
     listing = client.get(reverse("conversations", args=[campaign.pk])).content.decode()
     assert "1 of 4" in listing
+    assert "In turn, the first person first" in listing
     assert factories.called(ana, campaign) in listing
     assert "Hello there" in client.get(reverse("conversation", args=[campaign.pk, chat.pk])).content.decode()
     rows = client.get(reverse("api-conversations", args=[campaign.pk]), {"state": "open"}).json()["results"]
