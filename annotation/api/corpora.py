@@ -230,30 +230,7 @@ def dialogues(request: Request, name: str) -> QuerySet[Dialogue]:
     return queries.dialogues(access.corpus_named(name), system=system, part=part)
 
 
-class LeftOutDialogueSerializer(serializers.Serializer[Any]):
-    """A dialogue that is left out."""
-
-    dialogue = serializers.CharField()
-    state = serializers.ChoiceField(choices=[exclusion.OBJECTED, exclusion.NOT_CHECKED])
-    reason = serializers.CharField()
-
-
-class LeftOutDialoguesSerializer(serializers.Serializer[Any]):
-    """Dialogues that an exclusion leaves out, with the numbers of `dialogues` and of those in each state.
-
-    Dialogues in a test part that nobody has opened are counted as `hidden` and in nothing else.
-    """
-
-    exclude = serializers.CharField()
-    dialogues = serializers.IntegerField()
-    objected = serializers.IntegerField(help_text="At least one answer of a person meets the condition.")
-    not_checked = serializers.IntegerField(help_text="None does, but fewer people answered than are to.")
-    hidden = serializers.IntegerField()
-    sentence = serializers.CharField()
-    left_out = LeftOutDialogueSerializer(many=True)
-
-
-@api.get(LeftOutDialoguesSerializer, query=[OpenApiParameter("exclude", str, required=True)])
+@api.get(schemas.LeftOutDialoguesSerializer, query=[OpenApiParameter("exclude", str, required=True)])
 def left_out(request: Request, name: str) -> Any:
     """List the dialogues that an exclusion such as `objection>=1` leaves out of selections of a corpus."""
     corpus_row = access.corpus_named(name)

@@ -10,7 +10,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation import hooks
-from annotation.corpora import splits
+from annotation.corpora import exclusion, splits
 from annotation.corpora.previews import PreparedImport, dialogue_json, rating_json
 from annotation.corpora.table_readings import readings_json
 from annotation.formats import FORMATS
@@ -447,3 +447,29 @@ class DrawRequest(serializers.Serializer[Any]):
     test_share = serializers.FloatField(default=0.5, min_value=0.0, max_value=1.0)
     name = serializers.CharField(default="main", max_length=Split.name.field.max_length)
     purpose = serializers.CharField(default="", max_length=splits.LONGEST_PURPOSE, allow_blank=True)
+
+
+# Dialogues left out by people's answers.
+
+
+class LeftOutDialogueSerializer(serializers.Serializer[Any]):
+    """A dialogue that is left out."""
+
+    dialogue = serializers.CharField()
+    state = serializers.ChoiceField(choices=[exclusion.OBJECTED, exclusion.NOT_CHECKED])
+    reason = serializers.CharField()
+
+
+class LeftOutDialoguesSerializer(serializers.Serializer[Any]):
+    """Dialogues that an exclusion leaves out, with the numbers of `dialogues` and of those in each state.
+
+    Dialogues in a test part that nobody has opened are counted as `hidden` and in nothing else.
+    """
+
+    exclude = serializers.CharField()
+    dialogues = serializers.IntegerField()
+    objected = serializers.IntegerField(help_text="At least one answer of a person meets the condition.")
+    not_checked = serializers.IntegerField(help_text="None does, but fewer people answered than are to.")
+    hidden = serializers.IntegerField()
+    sentence = serializers.CharField()
+    left_out = LeftOutDialogueSerializer(many=True)

@@ -81,13 +81,15 @@ class QuestionReport:
 class Report:
     """All questions of a file, a corpus or a campaign: its name, its inputs, and its limits.
 
-    ``part`` is the part of a corpus that the report covers, None for a file.
+    ``part`` is the part of a corpus that the report covers, None for a file; ``excluded`` describes the
+    dialogues left out by people's answers, None where nothing is to be left out.
     """
 
     name: str
     questions: tuple[QuestionReport, ...]
     facts: tuple[str, ...] = ()
     part: ReportPart | None = None
+    excluded: dict[str, Any] | None = None
 
 
 # Query, in the same words for page, command and API.
@@ -154,7 +156,9 @@ def compute(*, query: PreferencesQuery, by: User | None) -> Report:
             f"{where} has no answers about these systems" if any(votes.values()) else NOTHING
         )
     name = f"Preferences in {query.scope.name}{f', {part.name} part' if part.split else ''}"
-    return Report(name, tuple(reports), _facts(votes, among), part)
+    facts, excluded = _facts(votes, among), query.left_out()
+    facts = (excluded["sentence"], *facts) if excluded else facts
+    return Report(name, tuple(reports), facts, part, excluded)
 
 
 def open_test(*, query: PreferencesQuery, by: User | None, purpose: str) -> TestLook:

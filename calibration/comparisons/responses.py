@@ -8,6 +8,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from annotation.api.corpora_serializers import LeftOutDialoguesSerializer
 from calibration.comparisons.counts import Counts, facts
 from calibration.renderings import json_text
 from calibration.statistics.core.engine import STATUSES, Result
@@ -195,6 +196,7 @@ class CountsSerializer(Plain):
     no_distance = _text("table.no_distance")
     notes = serializers.SerializerMethodField()
     looks_at_test = LookSerializer(many=True, source="part.looks")
+    excluded = LeftOutDialoguesSerializer(allow_null=True, source="query.left_out")
 
     def get_computed_at(self, counts: Counts) -> str | None:
         """Return when a cached table was computed."""
@@ -363,6 +365,7 @@ class PreferencesSerializer(Plain):
     name = serializers.CharField()
     facts = _texts()
     questions = PreferenceQuestionSerializer(many=True)
+    excluded = LeftOutDialoguesSerializer(allow_null=True)
 
 
 # Turn vs. dialogue ratings.

@@ -432,6 +432,7 @@ class PreferencesPage(ReportPage):
         return {
             "plan": report.questions[0].figures.plan,
             "facts": report.facts,
+            "excluded": report.excluded,
             "parts": [_question(question) for question in report.questions],
         }
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from annotation.models import Campaign, Corpus, System
+from annotation.models import Campaign, Corpus, Item, Label, Rater, System
 from annotation.work import screens
 from annotation.work import task_actions as labelling
 from tests import factories
@@ -77,3 +77,17 @@ def world(name: str = "chats", **fields: Any) -> World:
         for number in range(4 if person != reviewers[3] else 3):
             built.review(person, objection=int(objects and number == 2), reason=WHY)
     return built
+
+
+def rate(checked: World, scheme: str = "comperdial_turn", kind: str = "turn") -> None:
+    """Have two people and a judge rate the system's response in every dialogue."""
+    question = factories.scheme_version(scheme).questions.get(key="overall")
+    for number, (rater, of) in enumerate((("eva", "human"), ("fay", "human"), ("judge-1", "judge"))):
+        row = Rater.objects.create(name=rater, kind=of, corpus=checked.corpus)
+        items = Item.objects.filter(corpus=checked.corpus, kind=kind, continuation__key="x")
+        Label.objects.bulk_create(
+            Label(
+                item=item, question=question, rater=row, occasion="imported", number=1 + (place + number) % 5
+            )
+            for place, item in enumerate(items.order_by("pk"))
+        )

@@ -16,8 +16,7 @@ from annotation.campaigns import campaign_actions
 from annotation.corpora import exclusion, splits
 from annotation.corpora.exclusion import LeftOutDialogues
 from annotation.errors import CampaignRefused, ExclusionRefused
-from annotation.models import Campaign, Item, Label, Rater, Task
-from calibration.comparisons import count_inputs
+from annotation.models import Campaign, Task
 from calibration.errors import DefinitionError
 from calibration.exports.labels import manifest
 from calibration.gold.derivation import make
@@ -34,7 +33,15 @@ from judges.runs.run_sets import start_run_set
 from judges.runs.selection import Selection, continuations
 from suites.continuation import tuning
 from tests import factories
-from tests.suites.collecting.release_world import EXCLUDE, LEFT_OUT, PASSED, World, corpus_to_release, world
+from tests.suites.collecting.release_world import (
+    EXCLUDE,
+    LEFT_OUT,
+    PASSED,
+    World,
+    corpus_to_release,
+    rate,
+    world,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -136,20 +143,6 @@ def test_a_draft_campaign_lends_its_exclusion_to_judges(checked: World) -> None:
     assert sorted(rows.values_list("dialogue__key", flat=True)) == PASSED
 
 
-def rate(checked: World, name: str = "judge-1") -> None:
-    """Have two people and a judge rate the system's response in every dialogue."""
-    question = factories.scheme_version().questions.get(key="overall")
-    for number, (rater, kind) in enumerate((("eva", "human"), ("fay", "human"), (name, "judge"))):
-        row = Rater.objects.create(name=rater, kind=kind, corpus=checked.corpus)
-        items = Item.objects.filter(corpus=checked.corpus, kind="turn", continuation__key="x")
-        Label.objects.bulk_create(
-            Label(
-                item=item, question=question, rater=row, occasion="imported", number=1 + (place + number) % 5
-            )
-            for place, item in enumerate(items.order_by("pk"))
-        )
-
-
 def test_a_study_reads_what_passed_and_has_another_hash_once_that_changes(checked: World) -> None:
     rate(checked)
     definition = {"subset": {"exclude": EXCLUDE}, "resamples": 20, "questions": ["comperdial_turn@1/overall"]}
@@ -177,16 +170,18 @@ def test_a_study_by_a_question_that_nobody_asks_is_refused(checked: World) -> No
 
 
 def test_counts_are_of_what_passed(checked: World) -> None:
-    rate(checked)
-    query = count_inputs.read(
-        {"exclude": EXCLUDE, "rater": "judge-1", "resamples": 20, "questions": "comperdial_dialogue"},
-        checked.corpus,
-        None,
-    )
-    assert query.scope.excluded == tuple(exclusion.excluded_ids(checked.corpus, EXCLUDE))
-    assert set(query.scope.labels().values_list("item__continuation__dialogue__key", flat=True)) == set(
-        PASSED
-    )
+    rate(checked, scheme="comperdial_dialogue", kind="dialogue")
+    query: Any = {"exclude": EXCLUDE, "rater": "judge-1", "resamples": 20, "by": "system"}
+    table = signed_in(checked).get(f"/api/v1/corpora/{checked.corpus.pk}/counts/", query).json()
+    assert [row["n_continuations"] for row in table["rows"]] == [len(PASSED)]
+    assert [row["dialogue"] for row in table["excluded"]["left_out"]] == LEFT_OUT
+    assert table["excluded"]["sentence"] in table["notes"]
+    page = signed_in(checked).get(f"/corpora/{checked.corpus.pk}/counts/", query)
+    del query["exclude"]
+    everything = signed_in(checked).get(f"/api/v1/corpora/{checked.corpus.pk}/counts/", query).json()
+    assert [row["n_continuations"] for row in everything["rows"]] == [5]
+    assert everything["excluded"] is None
+    assert "3 of 4 have answered" in page.content.decode()
 
 
 def signed_in(checked: World) -> Client:

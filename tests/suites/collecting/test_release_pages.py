@@ -14,8 +14,12 @@ from annotation.corpora import splits
 from annotation.models import Dialogue, Turn
 from annotation.work import screens
 from annotation.work import task_actions as labelling
+from calibration.models import Study
+from judges.runs import run_actions
+from judges.runs.plans import Judge
+from judges.runs.selection import Selection
 from tests import factories
-from tests.suites.collecting.release_world import EXCLUDE, WHY, World, corpus_to_release, world
+from tests.suites.collecting.release_world import EXCLUDE, WHY, World, corpus_to_release, rate, world
 
 pytestmark = pytest.mark.django_db
 TELLING = "Call me, =1+1, at +49 30 1234567 or mail ana@example.org, and ask for Zoe Miller."
@@ -159,6 +163,33 @@ def test_a_campaign_page_and_a_report_page_list_what_is_left_out(checked: World)
     query: Any = {"corpus": checked.corpus.pk, "exclude": EXCLUDE}
     exports = client.get(reverse("exports"), query)
     assert "3 of 4 have answered" in exports.content.decode()
+
+
+def test_a_run_and_a_study_are_begun_on_their_pages_and_list_what_they_leave_out(checked: World) -> None:
+    rate(checked)
+    client = client_of(checked.researcher)
+    run = run_actions.start(
+        by=None,
+        plan=Judge("rules_baseline").plan(),
+        selection=Selection(checked.corpus, exclude=EXCLUDE),
+    )
+    page = client.get(reverse("run", args=[run.pk])).content.decode()
+    assert "Dialogues left out by" in page
+    assert "1 person objects" in page
+    assert client.get(f"/api/v1/runs/{run.pk}/").json()["scope"]["exclude"] == EXCLUDE
+    fields = {
+        "name": "passed",
+        "resamples": 20,
+        "exclude": EXCLUDE,
+        "questions": ["comperdial_turn@1/overall"],
+    }
+    form = {"seed": 0, "confidence": 0.95, "interval": "percentile", "map": "rank", **fields}
+    answer = client.post(f"{reverse('new-study')}?corpus={checked.corpus.pk}", form)
+    study = Study.objects.get(name="passed")
+    assert study.definition["subset"] == {"exclude": EXCLUDE}
+    report = client.get(answer["Location"], follow=True).content.decode()
+    assert "3 of 4 have answered" in report
+    assert "left out where objection is at least 1" in report
 
 
 def test_forms_offer_an_exclusion_once_there_are_answers(checked: World) -> None:
