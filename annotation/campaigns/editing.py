@@ -319,6 +319,8 @@ def _apply(campaign: Campaign, changes: dict[str, Any]) -> None:
         campaign.speakers = []
     if "corpus" in changes and "review" not in changes:
         campaign.review = None
+    if "corpus" in changes and "exclude" not in changes:
+        campaign.exclude = ""
     systems = changes.get("systems", () if "corpus" in changes else None)
     if systems is not None:
         if any(system.corpus_id != campaign.corpus_id for system in systems):

@@ -4,7 +4,8 @@ An exclusion is written `objection>=1`: the key of a question, a comparison and 
 `objected` where any person's current answer, imported or given as main work, meets it; `not_checked` where
 none does but a person is still to answer; otherwise `passed`. Only dialogues that passed are selected.
 
-As many people are to answer as the tasks of the dialogue have raters, in opened campaigns with that question.
+As many people are to answer as the tasks of the dialogue have raters, in opened campaigns with that question;
+a campaign that itself leaves dialogues out by the question follows a review and is none.
 A dialogue without such a task needs the most raters per item of these campaigns; where no campaign asks the
 question, one answer.
 """
@@ -115,6 +116,7 @@ WITH question AS (SELECT q.id, q.version_id FROM annotation_question q WHERE q.k
 campaign AS (
   SELECT g.id, g.raters_per_item, g.side_by_side FROM annotation_campaign g
    WHERE g.corpus_id = %(corpus)s AND g.state <> 'draft' AND g.occasion IN ('main', 'imported')
+     AND g.id <> ALL(%(following)s::bigint[])
      AND g.scheme_version_id IN (SELECT version_id FROM question)),
 answer AS MATERIALIZED (
   SELECT c.dialogue_id, c.id AS continuation_id, i.id AS item_id, l.rater_id, {meets} AS meets
@@ -200,12 +202,19 @@ def reviews(corpus: Corpus, exclusion: Exclusion) -> list[Review]:
         "question": exclusion.question,
         "number": number,
         "text": exclusion.value,
+        "following": _following(corpus, exclusion.question),
         "closed": list(splits.unopened(corpus).values_list("cluster", flat=True)),
     }
     with connection.cursor() as cursor:
         meets = f"coalesce({' OR '.join(conditions)}, false)"
         cursor.execute(REVIEWS.format(meets=meets), parameters)
         return [Review(*row) for row in cursor.fetchall()]
+
+
+def _following(corpus: Corpus, question: str) -> list[int]:
+    """Return the campaigns that leave dialogues out by a question."""
+    rows = corpus.campaigns.exclude(exclude="").values_list("pk", "exclude")
+    return [pk for pk, text in rows if (own := parse(text)) is not None and own.question == question]
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from rest_framework.fields import empty
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation.api.people import Text
 from annotation.corpora import splits
 from annotation.corpora.exclusion import LONGEST
 from annotation.models.corpora import Corpus
@@ -481,8 +482,10 @@ class SftQuerySerializer(Plain):
 
     corpus = serializers.PrimaryKeyRelatedField(queryset=Corpus.objects.all())
     part = serializers.ChoiceField(choices=list(tuning.CHOICES), default="", allow_blank=True)
-    exclude = api.optional_text(
-        max_length=LONGEST, help_text="Leave out dialogues by people's answers, such as `objection>=1`."
+    exclude = Text(
+        max_length=LONGEST,
+        default="",
+        help_text="Leave out dialogues by people's answers, such as `objection>=1`.",
     )
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
