@@ -38,17 +38,18 @@ def write(page: Page, text: str) -> None:
 def test_two_people_meet_talk_and_rate_their_conversation(page_of: Any) -> None:
     ana, ben = factories.user("ana"), factories.user("ben")
     campaign = chat_campaign([ana, ben], dialogues=1)
-    desk = page_of(ana)
+    desk, sound = page_of(ana), Sound()
     phone = page_of(ben, viewport=PHONE, has_touch=True, is_mobile=True, color_scheme="dark")
     for page in (desk, phone):
         page.goto(f"/work/{campaign.pk}/")
+        if page is phone:
+            sound.look("the lobby", phone)
         page.get_by_role("button", name="Find a partner").click()
         if page is desk:
             expect(page.get_by_text("Nobody else waits at the moment.")).to_be_visible()
     for page, own, other in ((desk, 0, 1), (phone, 1, 0)):
         expect(page.get_by_text(PERSONAS[own])).to_be_visible()
         assert PERSONAS[other] not in page.content()
-    sound = Sound()
     sound.look("the chat", phone)
     expect(status(desk)).to_contain_text("Your turn")
     expect(status(phone)).to_contain_text("Partner writes next")
@@ -71,12 +72,17 @@ def test_two_people_meet_talk_and_rate_their_conversation(page_of: Any) -> None:
         expect(page.get_by_role("log").get_by_role("listitem")).to_have_count(4)
         expect(page.get_by_text("The conversation is complete.")).to_be_visible()
     sound.look("after the chat", phone)
-    assert sound.wrong == []
     chat = Chat.objects.get()
     assert [message.seat.number for message in chat.messages.all()] == [1, 2, 1, 2]
     desk.get_by_role("link", name="Continue").click()
     expect(desk.locator("#transcript")).to_contain_text("Person 2")
     expect(desk.locator("#transcript")).to_contain_text("From another tab")
+    watching = page_of(factories.user("rei", researcher=True))
+    place = f"/campaigns/{campaign.pk}/conversations/"
+    for address in (place, f"{place}{chat.pk}/", f"/corpora/{campaign.corpus.name}/conversations/new/"):
+        watching.goto(address)
+        sound.look(address, watching)
+    assert sound.wrong == []
 
 
 def test_leaving_asks_first_and_the_other_one_is_told(page_of: Any) -> None:
