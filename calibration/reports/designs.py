@@ -28,6 +28,13 @@ NOT_WEIGHTED = (
     "have no weighted form and are left out where probabilities differ."
 )
 
+COMBINATIONS = {
+    "": "",
+    "union": " The probability is that of being drawn by any of the review campaigns.",
+    "average": " The review campaigns are averaged by their effective numbers of items.",
+}
+"""How several review campaigns count together, as a sentence."""
+
 
 def _designed(result: Snapshot) -> list[QuestionFigures]:
     return [question for question in figures(result) if question.data.design and not question.data.pooled]
@@ -45,15 +52,14 @@ def caveats(result: Snapshot) -> Iterator[str]:
 def _sentence(design: dict[str, Any]) -> str:
     if design["problem"]:
         return str(design["problem"])
-    strata = design["strata"]
-    population = sum(row["items"] for row in strata if row["campaign"] == strata[0]["campaign"])
-    answered, n_drawn = (sum(row[name] for row in strata) for name in ("answered", "sampled"))
+    answered, n_drawn = (sum(row[name] for row in design["strata"]) for name in ("answered", "sampled"))
     pending = ""
     if answered < n_drawn:
         pending = f" {n_drawn - answered:,} of the {n_drawn:,} drawn items have no answer of people yet."
     return (
-        f"People’s items were drawn from {population:,} with known probabilities: figures with people are "
-        f"weighted by 1 / probability and are estimates for all of them.{pending}"
+        f"People’s items were drawn from {design['population']:,} with known probabilities: figures with "
+        f"people are weighted by 1 / probability and are estimates for all of them."
+        f"{COMBINATIONS[design['combination']]}{pending}"
     )
 
 
