@@ -37,6 +37,8 @@ class DesignStratum:
     probability: float
 
 
+Inclusion = Mapping[int, tuple[float, str]]
+"""Probability and stratum of each item that a campaign drew, or could draw, by item id."""
 Combination = Literal["", "union", "average"]
 """How several campaigns count together; empty for one."""
 
@@ -106,51 +108,67 @@ def design_of(
     is_complete = len(campaigns) == 1 or _is_complete(
         scope, set().union(*inclusions.values()), places, {*answered, *unanswerable}
     )
-    return combined(inclusions, places, answered, is_complete=is_complete)
+    combined = weighting(inclusions, is_complete=is_complete)
+    rows = tuple(row for pair in inclusions.items() for row in _strata(*pair, places, answered))
+    if combined.problem:
+        return Design(rows, problem=combined.problem)
+    return Design(
+        rows,
+        {places[item]: weight for item, weight in combined.weights.items() if item in places},
+        population=combined.population,
+        combination=combined.combination,
+        probabilities={places[item]: p for item, p in combined.probabilities.items() if item in places},
+        campaigns=tuple(campaign.pk for campaign in campaigns),
+    )
 
 
-def combined(
-    inclusions: Mapping[Campaign, Mapping[int, tuple[float, str]]],
-    places: Mapping[int, str],
-    answered: Collection[int],
-    *,
-    is_complete: bool,
-) -> Design:
-    """Return the design of items that one or more review campaigns drew.
+@dataclass(frozen=True)
+class Weighting:
+    """Weights of the items that review campaigns drew from `population` items in all, by item id.
 
-    `inclusions` are the probability and stratum of each item that a campaign drew, as of
-    `sampling.inclusion`; `is_complete`: all of them that are shown are answered.
+    `probabilities` are those of being drawn by any of the campaigns, by item id, empty where campaigns are
+    averaged. With a `problem`, a sentence, there are no weights.
+    """
+
+    weights: Mapping[int, float] = field(default_factory=dict)
+    probabilities: Mapping[int, float] = field(default_factory=dict)
+    population: int = 0
+    combination: Combination = ""
+    problem: str = ""
+
+
+def weighting(inclusions: Mapping[Campaign, Inclusion], *, is_complete: bool) -> Weighting:
+    """Return the weights of items that one or more review campaigns drew.
+
+    `inclusions` are the items that each campaign drew, as of `sampling.inclusion`; `is_complete`: all of them
+    are answered, without which several campaigns are averaged.
     """
     campaigns = list(inclusions)
-    rows = tuple(row for pair in inclusions.items() for row in _strata(*pair, places, answered))
-    numbers = tuple(campaign.pk for campaign in campaigns)
-    sizes = {sum(row.items for row in rows if row.campaign == campaign.name) for campaign in campaigns}
-    joint = union(campaigns) if is_complete and len(campaigns) > 1 else None
-    if len(campaigns) == 1 or joint is not None:
-        drawn_items = set().union(*inclusions.values())
-        by_item = joint or {item: probability for item, (probability, _) in inclusions[campaigns[0]].items()}
-        by_key = {places[item]: by_item[item] for item in drawn_items if item in places}
-        return Design(
-            rows,
-            {key: 1 / probability for key, probability in by_key.items()},
-            population=max(sizes) if joint is None else len(joint),
-            combination="" if joint is None else "union",
-            probabilities=by_key,
-            campaigns=numbers,
+    if len(campaigns) == 1:
+        probabilities = {item: p for item, (p, _) in inclusions[campaigns[0]].items()}
+        weights = {item: 1 / p for item, p in probabilities.items()}
+        return Weighting(weights, probabilities, _population(campaigns[0]))
+    joint = union(campaigns) if is_complete else None
+    if joint is not None:
+        probabilities = {item: joint[item] for item in set().union(*inclusions.values())}
+        weights = {item: 1 / p for item, p in probabilities.items()}
+        return Weighting(weights, probabilities, len(joint), "union")
+    sizes = {_population(campaign) for campaign in campaigns}
+    if len(sizes) == 1:
+        return Weighting(_averaged_weights(inclusions.values()), population=max(sizes), combination="average")
+    reason = "their probabilities do not combine" if is_complete else "some drawn items have no answer yet"
+    return Weighting(
+        problem=(
+            f"The review campaigns drew from different numbers of items, and {reason}: the figures with "
+            "people are of the answered items only, not of all items."
         )
-    if len(sizes) > 1:
-        reason = (
-            "their probabilities do not combine" if is_complete else "some drawn items have no answer yet"
-        )
-        return Design(
-            rows,
-            problem=(
-                f"The review campaigns drew from different numbers of items, and {reason}: the figures with "
-                "people are of the answered items only, not of all items."
-            ),
-        )
-    weights = _averaged_weights(inclusions.values(), places)
-    return Design(rows, weights, population=max(sizes), combination="average", campaigns=numbers)
+    )
+
+
+def _population(campaign: Campaign) -> int:
+    """Return the number of items of the strata that a campaign drew from."""
+    strata = (campaign.review_strata or {})["strata"]
+    return sum(row["items"] for row in strata if row["probability"] is not None)
 
 
 def union(campaigns: Sequence[Campaign]) -> dict[int, float] | None:
@@ -159,7 +177,7 @@ def union(campaigns: Sequence[Campaign]) -> dict[int, float] | None:
     None where it is not known: the strata of a campaign can no longer be read, or two draws depend on each
     other, because they have the same seed and divide an item's stratum differently.
     """
-    by_seed: dict[int, list[Mapping[int, tuple[float, str]]]] = {}
+    by_seed: dict[int, list[Inclusion]] = {}
     for campaign in campaigns:
         population = review_queue.drawn_from(campaign)
         if population is None:
@@ -175,7 +193,7 @@ def union(campaigns: Sequence[Campaign]) -> dict[int, float] | None:
     return {item: 1 - rest for item, rest in missed.items()}
 
 
-def _joint_of_seed(populations: Sequence[Mapping[int, tuple[float, str]]]) -> dict[int, float] | None:
+def _joint_of_seed(populations: Sequence[Inclusion]) -> dict[int, float] | None:
     """Return the probability that any of several draws from one seed has an item; None where not known.
 
     Draws from one seed take the items of a stratum in the same order. So of equal strata the larger sample
@@ -233,7 +251,7 @@ def _n_items(scope: Scope, answered: Iterable[int]) -> int:
 
 def _strata(
     campaign: Campaign,
-    inclusion: Mapping[int, tuple[float, str]],
+    inclusion: Inclusion,
     places: Mapping[int, str],
     answered: Collection[int],
 ) -> list[DesignStratum]:
@@ -256,18 +274,13 @@ def _strata(
     return rows
 
 
-def _averaged_weights(
-    inclusions: Iterable[Mapping[int, tuple[float, str]]], places: Mapping[int, str]
-) -> dict[str, float]:
-    """Return the weight of each item drawn, by key: the weighted sum over the campaigns that drew it."""
-    parts = [
-        {places[item]: 1 / probability for item, (probability, _) in inclusion.items() if item in places}
-        for inclusion in inclusions
-    ]
+def _averaged_weights(inclusions: Iterable[Inclusion]) -> dict[int, float]:
+    """Return the weight of each item drawn, by id: the weighted sum over the campaigns that drew it."""
+    parts = [{item: 1 / p for item, (p, _) in inclusion.items()} for inclusion in inclusions]
     sizes = [kish(np.array(list(part.values()))) for part in parts]
     total = sum(sizes)
-    weights: dict[str, float] = {}
+    weights: dict[int, float] = {}
     for part, size in zip(parts, sizes, strict=True):
-        for key, weight in part.items():
-            weights[key] = weights.get(key, 0.0) + weight * size / total
+        for item, weight in part.items():
+            weights[item] = weights.get(item, 0.0) + weight * size / total
     return weights
