@@ -41,6 +41,12 @@ Inclusion = Mapping[int, tuple[float, str]]
 """Probability and stratum of each item that a campaign drew, or could draw, by item id."""
 Combination = Literal["", "union", "average"]
 """How several campaigns count together; empty for one."""
+COMBINATIONS: dict[str, str] = {
+    "": "",
+    "union": "The probability is that of being drawn by any of the review campaigns.",
+    "average": "The review campaigns are averaged by their effective numbers of items.",
+}
+"""Combinations as sentences."""
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from calibration.ratings.designs import COMBINATIONS
 from calibration.reports.figures import QuestionFigures, figures
 from calibration.reports.snapshot import Snapshot
 from calibration.reports.tables import (
@@ -28,13 +29,6 @@ NOT_WEIGHTED = (
     "have no weighted form and are left out where probabilities differ."
 )
 
-COMBINATIONS = {
-    "": "",
-    "union": " The probability is that of being drawn by any of the review campaigns.",
-    "average": " The review campaigns are averaged by their effective numbers of items.",
-}
-"""How several review campaigns count together, as a sentence."""
-
 
 def _designed(result: Snapshot) -> list[QuestionFigures]:
     return [question for question in figures(result) if question.data.design and not question.data.pooled]
@@ -56,10 +50,12 @@ def _sentence(design: dict[str, Any]) -> str:
     pending = ""
     if answered < n_drawn:
         pending = f" {n_drawn - answered:,} of the {n_drawn:,} drawn items have no answer of people yet."
+    combination = COMBINATIONS[design["combination"]]
+    combination = f" {combination}" if combination else ""
     return (
         f"People’s items were drawn from {design['population']:,} with known probabilities: figures with "
         f"people are weighted by 1 / probability and are estimates for all of them."
-        f"{COMBINATIONS[design['combination']]}{pending}"
+        f"{combination}{pending}"
     )
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +17,11 @@ from sklearn.metrics import cohen_kappa_score
 
 from annotation.campaigns import review_queue
 from annotation.models import Campaign, Corpus, Import, Label, Question, Rater
+from calibration.exports.writing import write
+from calibration.gold import export
+from calibration.gold.derivation import make
+from calibration.gold.shares import GONE, sentences, shares_of
+from calibration.models import Gold
 from calibration.ratings.definitions import parse
 from calibration.ratings.designs import Design
 from calibration.ratings.ratings import load, places, subjects_of
@@ -22,6 +29,9 @@ from calibration.ratings.scope import census, of_campaign, of_corpus
 from calibration.reports import designs
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import Snapshot, snapshot_of
+from calibration.statistics import Plan, Ratings
+from calibration.statistics.core.resampling import resampling_of
+from calibration.statistics.describe import average
 from calibration.studies import study_actions as studies
 from tests import factories
 
@@ -322,3 +332,102 @@ def test_strata_are_read_as_they_were_or_not_at_all(corpus: Corpus) -> None:
     assert campaign.review_strata is not None
     early = campaign.review_strata | {"drawn_at": "2020-01-01T00:00:00+00:00"}  # before the judge answered
     assert review_queue.drawn_from(Campaign(pk=campaign.pk, review_strata=early)) is None
+
+
+def gold_of(corpus: Corpus, campaign: Campaign | None = None, **how: Any) -> Gold:
+    version = question().version
+    return make(corpus=corpus, campaign=campaign, scheme_version=version, by=None, **how)
+
+
+def gold_rows(gold: Gold) -> list[dict[str, str]]:
+    text = io.BytesIO()
+    write(export.query(gold), "csv", text)
+    return list(csv.DictReader(io.StringIO(text.getvalue().decode())))
+
+
+def test_shares_of_gold_are_those_of_all_items_drawn_from(corpus: Corpus, researcher: Client) -> None:
+    campaign = reviewed(corpus)
+    gold = gold_of(corpus, campaign)
+    person, _, weights = weights_of(report(corpus, campaign), campaign)
+    (shares,) = shares_of(gold)
+    (yes,) = shares.rows
+    assert (shares.is_weighted, shares.population, shares.n_items) == (True, N, len(person))
+    assert (yes.value, yes.n_items, yes.share.n_clusters) == ("1", person.sum(), len(person))
+    assert yes.share.value == pytest.approx(np.average(person, weights=weights))
+    ratings = Ratings.from_matrix(person[:, None].astype(float), level="binary", weights=weights)
+    same = average(ratings.values, 0, resampling_of(ratings, Plan()), ratings.weights)
+    assert (yes.share.low, yes.share.high) == pytest.approx((same.low, same.high), abs=0.03)
+    assert {"unequal_probabilities", "few_events", "few_heavy_events"} <= set(yes.share.flags)
+    page = researcher.get(reverse("gold", args=[gold.pk])).content.decode()
+    assert "all 60 items drawn from" in page
+    assert f"{np.average(person, weights=weights):.0%}" in page
+    assert f"{person.mean():.0%}" not in page  # never the plain share of the rated items
+    answer = researcher.get(reverse("api-gold", args=[gold.pk])).json()
+    assert answer["shares"] == [json.loads(json.dumps(shares.as_dict()))]
+    assert answer["options"]["designs"] == {
+        question().key: {"campaigns": [campaign.pk], "combination": ""},
+    }
+
+
+def test_each_row_of_gold_has_the_probability_with_which_its_item_was_drawn(corpus: Corpus) -> None:
+    campaign = reviewed(corpus)
+    for row in gold_rows(gold_of(corpus, campaign)):
+        is_flagged = int(row["dialogue"][1:]) % 4 == 0
+        assert float(row["inclusion_probability"]) == pytest.approx(1.0 if is_flagged else 11 / 45)
+        assert float(row["weight"]) == pytest.approx(1.0 if is_flagged else 45 / 11)
+
+
+def test_gold_of_several_campaigns_counts_by_the_probability_that_any_draws_an_item(corpus: Corpus) -> None:
+    for seed, share in ((1, 0.2), (2, 0.4)):
+        reviewed(corpus, seed, share, f"p{seed}")
+    gold = gold_of(corpus)
+    (shares,) = shares_of(gold)
+    expected = design(corpus)
+    assert (shares.combination, shares.population) == ("union", N)
+    by_item = {row["item"]: float(row["inclusion_probability"]) for row in gold_rows(gold)}
+    assert by_item == pytest.approx(expected.probabilities)
+    factories.dialogue(corpus, "extra", turns=1)  # of no import: the strata can no longer be read
+    review_queue._drawn_from.cache_clear()
+    (later,) = shares_of(gold)
+    assert (later.is_weighted, later.problem) == (False, GONE)
+    assert {row["inclusion_probability"] + row["weight"] for row in gold_rows(gold)} == {""}
+
+
+def test_averaged_campaigns_give_gold_weights_and_no_probabilities(corpus: Corpus) -> None:
+    campaigns = [reviewed(corpus, 1, 0.2, "first"), reviewed(corpus, 2, 0.4, "second", answered=False)]
+    key = campaigns[1].tasks.values_list("continuation__dialogue__key", flat=True).first()
+    say(Rater.objects.create(name="second", kind="human"), corpus, question(), {key: 0.0}, campaigns[1])
+    gold = gold_of(corpus)
+    (shares,) = shares_of(gold)
+    rows = gold_rows(gold)
+    assert {row["inclusion_probability"] for row in rows} == {""}
+    weights = averaged(corpus, campaigns, (0.2, 0.4))
+    assert {int(row["dialogue"][1:]): float(row["weight"]) for row in rows} == pytest.approx(
+        {int(row["dialogue"][1:]): weights[int(row["dialogue"][1:])] for row in rows}
+    )
+    assert any("have no gold value" in sentence for sentence in sentences([shares]))
+
+
+def test_shares_of_gold_without_known_probabilities_are_of_the_items_with_gold(
+    corpus: Corpus, researcher: Client
+) -> None:
+    campaign = reviewed(corpus)
+    dialogues = set(campaign.tasks.values_list("continuation__dialogue__key", flat=True))
+    outside = next(key for key in keys(corpus) if key not in dialogues)
+    say(Rater.objects.get(name="ann"), corpus, question(), {outside: 0.0})
+    gold = gold_of(corpus)
+    (shares,) = shares_of(gold)
+    assert (shares.is_weighted, shares.subject) == (False, "the 27 items with gold")
+    page = researcher.get(reverse("gold", args=[gold.pk])).content.decode()
+    assert "no review campaign drew" in page
+    assert "the 27 items with gold" in page
+    assert {row["inclusion_probability"] + row["weight"] for row in gold_rows(gold)} == {""}
+
+
+def test_gold_that_a_judge_helped_to_make_is_not_weighted(corpus: Corpus) -> None:
+    campaign = reviewed(corpus)
+    gold = gold_of(corpus, raters=["ann", "judge"])
+    (shares,) = shares_of(gold)
+    assert (shares.is_weighted, shares.n_items) == (False, gold.n - gold.without)
+    assert shares.problem.startswith("No review campaign drew 34 of the items with gold")
+    assert campaign.tasks.count() == N - 34
