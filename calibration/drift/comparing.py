@@ -37,8 +37,8 @@ from jobs.calls.served_models import served_change, served_models
 from jobs.errors import JobRefused
 from jobs.kinds import JobKind, Progress
 from jobs.models import Job
+from jobs.models.run import MOST_SAMPLES
 from jobs.webhook_events import JUDGE_MOVED, tell
-from judges.runs.plans import MOST_SAMPLES
 
 PLAN = Plan()
 NOBODY, GOLD = "", "gold"
