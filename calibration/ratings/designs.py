@@ -128,6 +128,21 @@ def design_of(
     )
 
 
+def rated_only(scope: Scope, questions: Collection[int]) -> str:
+    """Return a sentence for figures of people's answers that are not weighted; '' where none is needed.
+
+    It is needed where review campaigns drew items that people answered with unequal probabilities.
+    """
+    campaigns = _campaigns(scope, questions)
+    strata = [row for campaign in campaigns for row in (campaign.review_strata or {})["strata"]]
+    if len(campaigns) < 2 and len({row["probability"] for row in strata} - {None}) < 2:
+        return ""
+    return (
+        "People’s items were drawn with unequal probabilities and are not weighted here: figures of their "
+        "answers are of the rated items, not of all items. A report weights them."
+    )
+
+
 @dataclass(frozen=True)
 class Weighting:
     """Weights of the items that review campaigns drew from `population` items in all, by item id.
