@@ -20,6 +20,7 @@ from calibration.reports import (
     preferences,
     raters,
     scores,
+    systems,
     unanswered,
     verdicts,
 )
@@ -96,6 +97,7 @@ def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
         preferences=preferences.preference_tables(inputs.compared, definition),
         verdicts=biases.with_reasons(all_verdicts, judge_biases),
         biases=judge_biases,
+        systems=systems.systems_of(inputs),
         floors=judges.floors(todo, [*inputs.learning, *pooled(inputs.learning)], inputs.lengths, definition),
     )
 
