@@ -544,17 +544,17 @@ SELECT i.id, coalesce(sum(length(u.text)), 0), coalesce(sum({_WORDS}), 0)
 BATCH = 20_000
 
 
-def lengths(where: Mapping[int, Place]) -> dict[str, tuple[int, int]]:
-    """Return the characters and words of items, by key.
+def lengths(items: Collection[int]) -> dict[int, tuple[int, int]]:
+    """Return the characters and words of items, by id.
 
     For a turn, its text counts; for a continuation, its turns except given ones.
     """
-    by_key: dict[str, tuple[int, int]] = {}
-    for batch in _batches(sorted(where)):
+    sizes: dict[int, tuple[int, int]] = {}
+    for batch in _batches(sorted(items)):
         with connection.cursor() as cursor:
             cursor.execute(_LENGTHS, [batch])
-            by_key |= {where[item].key: (int(many), int(words)) for item, many, words in cursor.fetchall()}
-    return by_key
+            sizes |= {item: (int(many), int(words)) for item, many, words in cursor.fetchall()}
+    return sizes
 
 
 def _batches(ids: list[int]) -> Iterable[list[int]]:

@@ -21,7 +21,7 @@ from jobs.endpoints.costs import cost, share_of
 from jobs.endpoints.wire import literal
 from jobs.errors import ERROR_KINDS
 from jobs.models import CallCount, Endpoint, Run
-from jobs.models.run import Call
+from jobs.models.run import MOST_SAMPLES, Call
 from jobs.prompt import Prompt, about_tokens
 from judges.metrics.acts import FITTED_ON_ITSELF
 from judges.protocols import Asking, Case, Protocol
@@ -29,7 +29,7 @@ from judges.protocols.quoting import TooLong
 from judges.runs import run_actions
 from judges.runs import selection as sampled
 from judges.runs.material import answers_for_needs, case_of, load, with_compared
-from judges.runs.plans import MOST_SAMPLES, Asker, Judge, RaterPlan, asker_of
+from judges.runs.plans import Asker, Judge, RaterPlan, asker_of
 from judges.runs.selection import Covered, PlannedJudge, Selection, continuations
 
 # Calls of a judge's run that cannot be answered, estimated before it starts, with the reasons.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -61,12 +61,13 @@ def start_run_set(
 ) -> RunSet:
     """Start the runs of a set, all of them or none, and return the set; the same set again resumes.
 
-    `selection` is that of the metrics, and its corpus and campaign those of the set. `settings` (caps, cache,
-    mode) apply to each judge's run, `open_test` to each judge. Over a large corpus each run is started by a
-    job, unless `in_jobs` is off. Raises JobError for invalid settings of any member, or a name that another
-    set of the corpus has. A run that fails later leaves the others alone.
+    `selection` is that of the metrics, whatever its samples, and its corpus and campaign those of the set.
+    `settings` (caps, cache, mode) apply to each judge's run, `open_test` to each judge. Over a large corpus
+    each run is started by a job, unless `in_jobs` is off. Raises JobError for invalid settings of any member,
+    or a name that another set of the corpus has. A run that fails later leaves the others alone.
     """
     corpus = Corpus.objects.select_for_update(no_key=True).get(pk=selection.corpus.pk)
+    selection = replace(selection, samples=1)
     keys = list(dict.fromkeys(metrics))
     identities = [_identity(row) for row in planned]
     distinct = list(dict(zip(identities, planned, strict=True)).values())
@@ -249,7 +250,7 @@ def progress_of(run_sets: Iterable[RunSet]) -> dict[int, SetProgress]:
     """Return the progress of sets by id, in a constant number of queries."""
     ids = [run_set.pk for run_set in run_sets]
     members = list(RunSetMember.objects.filter(run_set__in=ids).select_related("job").order_by("position"))
-    started = {member.pk: _run_id(member) for member in members}
+    started = {member.pk: member.started_id for member in members}
     related = ("rater", "endpoint", "corpus", "campaign")
     by_id = Run.objects.select_related(*related).in_bulk([pk for pk in started.values() if pk])
     sums = _sums(by_id)
@@ -262,24 +263,10 @@ def progress_of(run_sets: Iterable[RunSet]) -> dict[int, SetProgress]:
     return {pk: SetProgress(tuple(of_set)) for pk, of_set in rows.items()}
 
 
-def runs_of(run_set: RunSet) -> QuerySet[Run]:
-    """Return the runs of a set that have started."""
-    members = run_set.members.select_related("job")
-    return Run.objects.filter(pk__in=[pk for pk in map(_run_id, members) if pk]).order_by("pk")
-
-
 def sets_of(run: Run) -> QuerySet[RunSet]:
     """Return the sets that a run belongs to, latest first."""
     members = RunSetMember.objects.filter(Q(run=run) | Q(job__result__run=run.pk))
     return RunSet.objects.filter(pk__in=members.values("run_set")).order_by("-pk")
-
-
-def _run_id(member: RunSetMember) -> int | None:
-    """Return the id of a member's run, None while its job has not started it."""
-    if member.run_id is not None or member.job is None:
-        return member.run_id
-    run_id: int | None = member.job.result.get("run")
-    return run_id
 
 
 _COLUMNS = ("n", "tokens_in", "tokens_out", "asked", "costed", "cost")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
@@ -22,7 +23,7 @@ from judges.models import RunSet
 from judges.runs import run_actions
 from judges.runs.estimates import estimate, estimate_set
 from judges.runs.plans import Judge
-from judges.runs.run_sets import change_run_set, progress_of, runs_of, sets_of, start_run_set
+from judges.runs.run_sets import change_run_set, progress_of, sets_of, start_run_set
 from judges.runs.selection import PlannedJudge, Selection, title_of
 from tests import factories
 from tests.fake_llm import FakeLLM
@@ -64,7 +65,7 @@ def test_each_judge_asks_each_endpoint_and_the_same_set_again_is_resumed(fake: F
     corpus, endpoints = small_corpus(), [endpoint_of(fake), endpoint_of(fake, name="b", model="fake-2")]
     first = start(corpus, *endpoints)
     assert first.name == "cpdscore_simple, cpdscore_detail at fake, b"
-    pairs = {(run.identity["protocol"], run.endpoint) for run in runs_of(first)}
+    pairs = {(run.identity["protocol"], run.endpoint) for run in first.runs}
     assert pairs == {(key, endpoint) for key in PROTOCOLS for endpoint in endpoints}
     assert state_of(first) == "running"
     finish()
@@ -72,7 +73,7 @@ def test_each_judge_asks_each_endpoint_and_the_same_set_again_is_resumed(fake: F
     assert (progress.state, progress.sum("done"), progress.sum("total")) == ("done", 48, 48)
     requests = fake.requests.total()
     again = start(corpus, *reversed(endpoints), name="another name")
-    assert (again.pk, set(runs_of(again)), state_of(again)) == (first.pk, set(runs_of(first)), "done")
+    assert (again.pk, set(again.runs), state_of(again)) == (first.pk, set(first.runs), "done")
     assert (RunSet.objects.count(), Run.objects.count(), fake.requests.total()) == (1, 4, requests)
     assert Label.objects.count() == 2 * 12 * 6 + 2 * 12
 
@@ -96,7 +97,7 @@ def test_other_judges_endpoints_samples_or_metrics_are_another_set(fake: FakeLLM
 def test_a_judge_twice_in_a_set_runs_once(fake: FakeLLM) -> None:
     corpus = small_corpus(dialogues=1)
     twice = planned(corpus, endpoint_of(fake)) * 2
-    assert runs_of(start_run_set(by=None, planned=twice, selection=Selection(corpus))).count() == 2
+    assert start_run_set(by=None, planned=twice, selection=Selection(corpus)).runs.count() == 2
 
 
 def test_no_run_starts_where_one_has_wrong_settings(fake: FakeLLM) -> None:
@@ -131,14 +132,14 @@ def test_all_runs_are_paused_resumed_and_cancelled_together(fake: FakeLLM) -> No
     by = factories.user(researcher=True)
     run_set = start(small_corpus(dialogues=1), endpoint_of(fake))
     change_run_set(by=by, run_set=run_set, verb="pause")
-    assert {run.state for run in runs_of(run_set)} == {"paused"}
+    assert {run.state for run in run_set.runs} == {"paused"}
     assert state_of(run_set) == "paused"
     with pytest.raises(JobError, match="no run to pause"):
         change_run_set(by=by, run_set=run_set, verb="pause")
     change_run_set(by=by, run_set=run_set, verb="resume")
     assert state_of(run_set) == "running"
     change_run_set(by=by, run_set=run_set, verb="cancel")
-    assert {run.state for run in runs_of(run_set)} == {"cancelled"}
+    assert {run.state for run in run_set.runs} == {"cancelled"}
     assert Call.objects.filter(state="cancelled").count() == 12
     change_run_set(by=by, run_set=run_set, verb="retry")
     finish()
@@ -160,7 +161,7 @@ def test_over_a_large_corpus_the_jobs_that_start_runs_belong_to_the_set(
         work_off()
     progress = progress_of([run_set])[run_set.pk]
     assert [row.state for row in progress.rows] == ["queued"] * 3
-    assert set(runs_of(run_set)) == set(Run.objects.all())
+    assert set(run_set.runs) == set(Run.objects.all())
     assert list(sets_of(Run.objects.order_by("pk")[0])) == [run_set]
     assert Job.objects.count() == 3
 
@@ -263,8 +264,7 @@ def test_the_pages_review_all_runs_follow_them_and_end_in_one_report(
     corpus = small_corpus(dialogues=2)
     first, second = endpoint_of(fake), endpoint_of(fake, name="b", model="fake-2")
     address = f"{reverse('new-run')}?corpus={corpus.pk}"
-    form: dict[str, Any] = {"kind": "judge"}
-    form |= {"judge-judge": [f"{key}:without_reference" for key in PROTOCOLS]}
+    form: dict[str, Any] = {"judge-judge": [f"{key}:without_reference" for key in PROTOCOLS]}
     form |= {"judge-endpoint": [first.pk, second.pk], "judge-set_name": "<b>two</b> by two"}
     review = " ".join(researcher.post(address, form).content.decode().split())
     assert "Review 4 runs" in review
@@ -290,15 +290,59 @@ def test_the_pages_review_all_runs_follow_them_and_end_in_one_report(
     answer = researcher.post(report)
     study = Study.objects.get()
     assert answer.headers["Location"] == reverse("report", args=[study.pk])
-    assert set(study.definition["raters"]) == {run.name for run in runs_of(run_set)}
+    assert set(study.definition["raters"]) == {run.name for run in run_set.runs}
     researcher.post(report)
     assert Study.objects.count() == 1
-    run_page = researcher.get(reverse("run", args=[runs_of(run_set)[0].pk])).content.decode()
+    run_page = researcher.get(reverse("run", args=[run_set.runs[0].pk])).content.decode()
     assert reverse("run-set", args=[run_set.pk]) in run_page
     assert (
         reverse("run-set", args=[run_set.pk])
         in researcher.get(reverse("corpus-judges", args=[corpus.name])).content.decode()
     )
+
+
+def test_judges_with_their_own_samples_and_metrics_are_one_set_from_one_form(
+    researcher: Client, fake: FakeLLM
+) -> None:
+    corpus, endpoint = small_corpus(dialogues=1), endpoint_of(fake)
+    address = f"{reverse('new-run')}?corpus={corpus.pk}"
+    form: dict[str, Any] = {"judge-judge": [f"{key}:without_reference" for key in PROTOCOLS]}
+    form |= {"judge-endpoint": endpoint.pk, "judge-samples": "2", "judge-metrics": "dnr"}
+    form |= {"judge-samples:cpdscore_detail:without_reference": "3", "judge-metric_keys": "pf, dnr"}
+    wrong = researcher.post(address, form | {"judge-samples:cpdscore_detail:without_reference": "0"})
+    assert (wrong.status_code, "greater than or equal to 1" in wrong.content.decode()) == (422, True)
+    review = " ".join(researcher.post(address, form).content.decode().split())
+    assert "Review 4 runs" in review
+    assert '<th scope="row">pf</th>' in review
+    assert not RunSet.objects.exists()
+    back = researcher.post(address, form | {"change": "1"}).content.decode()
+    assert re.search(r'name="judge-samples:cpdscore_detail:without_reference" value="3"', back)
+    researcher.post(address, form | {"confirmed": "1"})
+    run_set = RunSet.objects.get()
+    assert [run.samples for run in run_set.runs] == [2, 3, 1, 1]
+    body = {
+        "corpus": corpus.name,
+        "endpoints": [endpoint.name],
+        "judges": [
+            {"protocol": "cpdscore_simple", "samples": 2},
+            {"protocol": "cpdscore_detail", "samples": 3},
+        ],
+        "metrics": ["pf", "dnr"],
+    }
+    assert post(researcher, "api-run-sets", body).json()["id"] == run_set.pk, "the same content"
+    finish()
+    finish("metrics")
+    assert (state_of(run_set), fake.requests.total()) == ("done", 6 * 2 + 6 * 3)
+
+
+def test_metrics_alone_start_without_a_review_and_nothing_is_refused(researcher: Client) -> None:
+    corpus = small_corpus(dialogues=1)
+    address = f"{reverse('new-run')}?corpus={corpus.pk}"
+    nothing = researcher.post(address, {})
+    assert (nothing.status_code, "at least one judge or metric" in nothing.content.decode()) == (422, True)
+    started = researcher.post(address, {"judge-metrics": "dnr"})
+    assert started.headers["Location"] == reverse("run", args=[Run.objects.get().pk])
+    assert "wisdom" in researcher.post(address, {"judge-metric_keys": "wisdom"}).content.decode()
 
 
 def test_the_report_compares_the_judges_of_the_set_with_people_and_no_other_judge(
@@ -309,13 +353,13 @@ def test_the_report_compares_the_judges_of_the_set_with_people_and_no_other_judg
     person = Rater.objects.create(kind="human", name="ana", corpus=corpus)
     run_set = start(corpus, endpoint)
     finish()
-    for label in Label.objects.filter(rater=runs_of(run_set)[0].rater):
+    for label in Label.objects.filter(rater=run_set.runs[0].rater):
         Label.objects.create(
             rater=person, item=label.item, question=label.question, number=label.number, occasion="imported"
         )
     made = researcher.post(reverse("api-run-set-report", args=[run_set.pk]))
     assert made.status_code == 200
-    names = {"ana", *(run.name for run in runs_of(run_set))}
+    names = {"ana", *(run.name for run in run_set.runs)}
     assert set(made.json()["definition"]["raters"]) == names
     report = researcher.get(reverse("api-report", args=[made.json()["id"]])).json()
     assert "fake-3" not in json.dumps(report)
@@ -360,6 +404,25 @@ def test_the_command_runs_a_set_resumes_it_and_fails_where_a_run_failed(
     again = command(*arguments, "--set", "nightly", "--retry-failed")
     assert (again["name"], [run["state"] for run in again["runs"]]) == ("nightly", ["done"] * 4)
     assert (RunSet.objects.count(), fake.requests.total()) == (1, requests)
+
+
+@pytest.mark.usefixtures("signals")
+def test_a_command_takes_metrics_and_the_samples_of_each_judge(fake: FakeLLM) -> None:
+    corpus = small_corpus(dialogues=1)
+    endpoint_of(fake)
+    judges = ("--judge", "cpdscore_simple:3", "--judge", "cpdscore_detail:without_reference:2")
+    arguments = ("run_judge", *judges, "--judge", "rules_baseline", "--endpoint", "fake", "--samples", "1")
+    over = ("--corpus", corpus.name, "--metrics", "dnr,pf")
+    estimated = command(*arguments, *over, "--estimate")
+    assert [row["samples"] for row in estimated["runs"]] == [3, 2, 1]
+    assert not Rater.objects.exists()
+    ended = command(*arguments, *over)
+    assert [run["state"] for run in ended["runs"]] == ["done"] * 5
+    assert [run.samples for run in RunSet.objects.get().runs] == [3, 2, 1, 1, 1]
+    assert fake.requests.total() == 6 * 3 + 6 * 2
+    for wrong in ("cpdscore_simple:0", "cpdscore_simple:51", "cpdscore_simple:wise:2"):
+        with pytest.raises(CommandError):
+            command("run_judge", "--judge", wrong, "--endpoint", "fake", "--corpus", corpus.name)
 
 
 @pytest.mark.usefixtures("signals")

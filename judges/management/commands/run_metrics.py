@@ -10,11 +10,8 @@ from jobs.errors import JobError
 from judges.management.run_options import RunCommand
 from judges.metrics import split_keys
 from judges.runs import run_actions
-from judges.runs.lookup import availability
 from judges.runs.metric_calls import metric_plans
-from judges.runs.plans import RaterPlan
-from judges.runs.run_sets import runs_of, start_run_set
-from judges.runs.selection import Selection
+from judges.runs.run_sets import start_run_set
 
 
 class Command(RunCommand):
@@ -47,22 +44,14 @@ class Command(RunCommand):
         try:
             selection = self.selection(options)
             plans = metric_plans(keys, selection.corpus)
-            self._warn(plans, selection)
+            self.warn_of_metrics(keys, selection)
             if len(plans) == 1 and not options["set_name"]:
                 started, run_set = [run_actions.start(by=None, plan=plans[0], selection=selection)], None
             else:
                 run_set = start_run_set(
                     by=None, metrics=keys, selection=selection, name=options["set_name"], in_jobs=False
                 )
-                started = list(runs_of(run_set))
+                started = list(run_set.runs)
         except JobError as error:
             raise CommandError(str(error)) from None
         self.finish(started, options, run_set, many=True)
-
-    def _warn(self, plans: list[RaterPlan], selection: Selection) -> None:
-        """Warn of metrics that will have no value here, or barely meaningful ones."""
-        by_metric = availability(selection.corpus)
-        for plan in plans:
-            status = by_metric[plan.rater.spec["metric"]]
-            for line in filter(None, (status.obstacle, status.warning)):
-                self.stderr.write(f"{plan.rater.name}: {line}")
