@@ -264,8 +264,8 @@ def _sentences(table: SystemTable, level: float, words: Crowd) -> Iterator[str]:
         yield f"{table.judge}, corrected by {words.many}: {texts} ({level:.0%} intervals; {rated})."
     else:
         yield (
-            f"{table.judge}, corrected by {words.many}: no systems differ clearly, as no interval excludes 0 "
-            f"after Holm’s correction at {1 - level:.2g}."
+            f"{table.judge}, corrected by {words.many}: no difference of systems is clear after Holm’s "
+            f"correction at {1 - level:.2g} ({rated})."
         )
     alone = [pair for pair in table.pairs if pair not in clear and _excludes_zero(pair.judge_alone)]
     alone.sort(key=lambda pair: -abs(pair.judge_alone.point))
