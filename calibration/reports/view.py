@@ -26,7 +26,6 @@ from calibration.reports import (
     designs,
     judges,
     levels,
-    preferences,
     raters,
     scores,
     sentences,
@@ -82,7 +81,7 @@ MOST_CAUTIONS = 2
 
 SECTIONS: tuple[Section, ...] = (
     levels.SCORE_LEVELS,
-    preferences.PREFERENCES,
+    systems.PREFERENCES,
     judges.FLOORS,
     biases.BIASES,
     systems.SYSTEMS,
