@@ -95,9 +95,9 @@ def language_warning(corpus: Corpus) -> str:
 
 
 def has_model(rater: Rater) -> bool:
-    """Whether a rater is a metric that loads a model before its first value."""
+    """Whether a rater is a metric that loads a model before its first value; an endpoint needs none."""
     metric = METRICS.get(rater.spec.get("metric", ""))
-    return metric is not None and bool(metric.needs & _MODELS)
+    return metric is not None and bool(metric.needs & _MODELS) and "address" not in rater.spec
 
 
 def _of(metric: Metric, look: Callable[[str], str], warning: str) -> Availability:
