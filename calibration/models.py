@@ -670,7 +670,7 @@ class Recheck(models.Model):
     """A judge asked again on an anchor set, and the comparison with its first run.
 
     Its labels have the occasion `repeat`; their samples begin at `number` times
-    `judges.runs.plans.MOST_SAMPLES`, so that no main label and no other recheck of the judge has them.
+    `jobs.models.run.MOST_SAMPLES`, so that no main label and no other recheck of the judge has them.
     `due` is the scheduled time, null for one that a person started. `state` is empty until the comparison,
     whose figures are in `result`.
     """

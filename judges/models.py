@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.models import Rater
+from jobs.models import Run
 
 # Models of judges and metrics, by subject.
 
@@ -340,6 +341,12 @@ class RunSet(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def runs(self) -> models.QuerySet[Run]:
+        """The runs of the set that have started."""
+        started = [member.started_id for member in self.members.select_related("job")]
+        return Run.objects.filter(pk__in=[pk for pk in started if pk]).order_by("pk")
+
 
 class RunSetMember(models.Model):
     """A run of a set, or the job that starts it over a large corpus: its result then names the run.
@@ -364,6 +371,14 @@ class RunSetMember(models.Model):
 
     def __str__(self) -> str:
         return self.label
+
+    @property
+    def started_id(self) -> int | None:
+        """Id of its run, None while its job has not started it."""
+        if self.run_id is not None or self.job is None:
+            return self.run_id
+        run_id: int | None = self.job.result.get("run")
+        return run_id
 
 
 __all__ = [

@@ -25,8 +25,8 @@ from calibration.statistics.core.ratings import Floats, Ints
 from calibration.statistics.judge_errors import CORRECTIONS, Correction
 from jobs.fake_models import has_fake
 from jobs.models import Call, Run
+from jobs.models.run import MOST_SAMPLES
 from judges.metrics import METRICS
-from judges.runs.plans import MOST_SAMPLES
 
 # Query of a table of counts, in the same words for page, command and API.
 

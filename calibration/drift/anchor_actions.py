@@ -25,8 +25,9 @@ from jobs import runs
 from jobs.endpoints.ownership import require_use
 from jobs.errors import JobError
 from jobs.models import Call, Run
+from jobs.models.run import MOST_SAMPLES
 from judges.runs import estimates
-from judges.runs.plans import CONTINUATION, MOST_SAMPLES, RaterPlan, asker_of
+from judges.runs.plans import CONTINUATION, RaterPlan, asker_of
 from judges.runs.selection import Covered, Selection
 
 LEAST_ITEMS, MOST_ITEMS = 2, 20_000

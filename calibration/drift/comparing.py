@@ -35,8 +35,8 @@ from config.models import Event
 from jobs.errors import JobRefused
 from jobs.kinds import JobKind, Progress
 from jobs.models import Job
+from jobs.models.run import MOST_SAMPLES
 from jobs.webhook_events import JUDGE_MOVED, tell
-from judges.runs.plans import MOST_SAMPLES
 
 PLAN = Plan()
 NOBODY, GOLD = "", "gold"

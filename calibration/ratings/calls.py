@@ -16,8 +16,7 @@ from calibration.ratings.ratings import Place, SubjectData, placed, rater_names,
 from calibration.ratings.scope import Census, Scope, items_of
 from calibration.statistics import Record
 from jobs.fake_models import CONDITION_KEYS, MODEL_PREFIX
-from jobs.models.run import Call
-from judges.runs.plans import MOST_SAMPLES
+from jobs.models.run import MOST_SAMPLES, Call
 
 # Calls of judges and metrics in a scope, and failures among them.
 

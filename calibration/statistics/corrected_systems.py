@@ -28,7 +28,6 @@ from itertools import combinations
 
 import numpy as np
 from scipy import special
-from scipy.optimize import nnls
 
 from calibration.statistics.analysis import corrected_p_values
 from calibration.statistics.core.engine import Counts, Result, Status, finished
@@ -297,6 +296,8 @@ def confusion_shares(confusion: Floats, judged: Floats) -> tuple[Floats, bool]:
     shares = np.linalg.solve(confusion, judged)
     if (shares >= -1e-12).all():
         return np.clip(shares, 0.0, 1.0), False
+    from scipy.optimize import nnls
+
     heavy = 1e6  # the sum of 1 as one more equation, which outweighs all others
     moved, _ = nnls(np.vstack([confusion, np.full(len(judged), heavy)]), np.append(judged, heavy))
     return np.asarray(moved / moved.sum()), True

@@ -32,7 +32,6 @@ from jobs.kinds import Progress as JobProgress
 from jobs.models import Job
 from jobs.webhook_events import VERDICT_CHANGED, tell
 from judges.models import RunSet
-from judges.runs.run_sets import runs_of
 
 NAME_LIMIT = 120
 EVERYONE = {"leave_out": False}
@@ -119,7 +118,7 @@ def of_run_set(*, run_set: RunSet, by: User | None) -> Study:
     Its raters are those of the set that have labels, and all people and answer keys; once another rater has
     labels, a new study includes it. Raises StudyError while none of the set's raters has a label.
     """
-    members = list(runs_of(run_set).select_related("rater"))
+    members = list(run_set.runs.select_related("rater"))
     part = TRAINING if any(run.scope.get("part") == TRAINING for run in members) else ""
     counted = offered(scope_of(run_set.corpus, run_set.campaign, part))
     ids = {run.rater_id for run in members}

@@ -12,6 +12,9 @@ from django.db.models import Q, Value
 
 from jobs.endpoints.parameters import FORMS, TEXT
 
+MOST_SAMPLES = 50
+"""Most samples of a judge's run: calls with this number or a higher one belong to rechecks."""
+
 # Batches: many calls of a run that a provider executes together, within a day, at a share of the price.
 
 

@@ -22,7 +22,7 @@ from jobs.endpoints.costs import cost, share_of
 from jobs.endpoints.wire import literal
 from jobs.errors import ERROR_KINDS
 from jobs.models import CallCount, Endpoint, Run
-from jobs.models.run import Call
+from jobs.models.run import MOST_SAMPLES, Call
 from jobs.prompt import Prompt, about_tokens
 from judges.metrics.acts import FITTED_ON_ITSELF
 from judges.metrics.kit.metric import Passage, Score
@@ -32,7 +32,7 @@ from judges.runs import run_actions
 from judges.runs import selection as sampled
 from judges.runs.material import answers_for_needs, case_of, load, with_compared
 from judges.runs.metric_calls import ECHO_PARAMETERS, endpoint_of_key, metric_plan, passages
-from judges.runs.plans import MOST_SAMPLES, Asker, Judge, RaterPlan, asker_of
+from judges.runs.plans import Asker, Judge, RaterPlan, asker_of
 from judges.runs.selection import Covered, PlannedJudge, PlannedMetric, Selection, continuations
 
 # Calls of a judge's run that cannot be answered, estimated before it starts, with the reasons.

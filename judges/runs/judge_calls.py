@@ -24,7 +24,7 @@ from jobs import errors, runs
 from jobs.calls.outcomes import DEFECTS, Outcome
 from jobs.calls.prepared import PreparedCall, Read, is_reasked
 from jobs.endpoints.parameters import of_sample
-from jobs.models.run import Call, Run
+from jobs.models.run import MOST_SAMPLES, Call, Run
 from jobs.prompt import OutOfScale, Tokens, Unparseable
 from judges.errors import JudgeError
 from judges.models import CallLabel
@@ -33,7 +33,7 @@ from judges.protocols import Asking, Case, Prompt, Reading
 from judges.protocols.protocol import UNMET, Computing, NeedAnswers
 from judges.protocols.quoting import TooLong
 from judges.runs.material import Material, answers_for_needs, case_of, load, with_compared
-from judges.runs.plans import MOST_SAMPLES, Asker, asker_of
+from judges.runs.plans import Asker, asker_of
 
 # Recording of answers as labels, each linked to its call: a whole batch in one statement.
 #

@@ -18,6 +18,7 @@ from annotation.work import labels
 from jobs.endpoints import parameters
 from jobs.fake_models import marked
 from jobs.models import Endpoint, Run
+from jobs.models.run import MOST_SAMPLES
 from jobs.prompt import Tokens, Unparseable
 from judges.errors import JudgeError
 from judges.prompts import examples
@@ -93,7 +94,6 @@ def scheme_of_spec(spec: Mapping[str, Any]) -> tuple[str, str]:
 
 # Plans: from a protocol or a metric to a rater, its questions and its queue.
 
-MOST_SAMPLES = 50
 LEAST_BUDGET = 1000
 SAMPLE_COUNT = parameters.Parameter(
     "samples",

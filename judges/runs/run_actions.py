@@ -18,11 +18,11 @@ from jobs.endpoints.ownership import require_use
 from jobs.errors import JobError, JobRefused
 from jobs.kinds import JobKind, Progress
 from jobs.models import Call, Endpoint, Job
-from jobs.models.run import Run
+from jobs.models.run import MOST_SAMPLES, Run
 from judges.errors import JudgeError
 from judges.protocols.protocol import UNMET, WAITING
 from judges.runs.metric_calls import endpoint_of_key, metric_plan, metric_plans
-from judges.runs.plans import CONTINUATION, MOST_SAMPLES, Judge, RaterPlan
+from judges.runs.plans import CONTINUATION, Judge, RaterPlan
 from judges.runs.selection import RunSettings, Selection, continuations, items, open_or_refuse, settings_from
 
 # Start or resume a run of a judge or a metric; later actions are in `jobs.runs`.

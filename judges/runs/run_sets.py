@@ -248,7 +248,7 @@ def progress_of(run_sets: Iterable[RunSet]) -> dict[int, SetProgress]:
     """Return the progress of sets by id, in a constant number of queries."""
     ids = [run_set.pk for run_set in run_sets]
     members = list(RunSetMember.objects.filter(run_set__in=ids).select_related("job").order_by("position"))
-    started = {member.pk: _run_id(member) for member in members}
+    started = {member.pk: member.started_id for member in members}
     related = ("rater", "endpoint", "corpus", "campaign")
     by_id = Run.objects.select_related(*related).in_bulk([pk for pk in started.values() if pk])
     sums = _sums(by_id)
@@ -261,24 +261,10 @@ def progress_of(run_sets: Iterable[RunSet]) -> dict[int, SetProgress]:
     return {pk: SetProgress(tuple(of_set)) for pk, of_set in rows.items()}
 
 
-def runs_of(run_set: RunSet) -> QuerySet[Run]:
-    """Return the runs of a set that have started."""
-    members = run_set.members.select_related("job")
-    return Run.objects.filter(pk__in=[pk for pk in map(_run_id, members) if pk]).order_by("pk")
-
-
 def sets_of(run: Run) -> QuerySet[RunSet]:
     """Return the sets that a run belongs to, latest first."""
     members = RunSetMember.objects.filter(Q(run=run) | Q(job__result__run=run.pk))
     return RunSet.objects.filter(pk__in=members.values("run_set")).order_by("-pk")
-
-
-def _run_id(member: RunSetMember) -> int | None:
-    """Return the id of a member's run, None while its job has not started it."""
-    if member.run_id is not None or member.job is None:
-        return member.run_id
-    run_id: int | None = member.job.result.get("run")
-    return run_id
 
 
 _COLUMNS = ("n", "tokens_in", "tokens_out", "asked", "costed", "cost")

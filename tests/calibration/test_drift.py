@@ -30,8 +30,9 @@ from calibration.statistics import Ratings
 from calibration.statistics.rechecks import RunPair, compare_runs
 from calibration.studies import inputs, study_actions
 from jobs.models import Endpoint, WebhookEvent
+from jobs.models.run import MOST_SAMPLES
 from jobs.webhooks import add
-from judges.runs.plans import MOST_SAMPLES, Judge
+from judges.runs.plans import Judge
 from tests import factories
 from tests.fake_llm import ErrorModel, FakeLLM
 from tests.jobs.work import work_off

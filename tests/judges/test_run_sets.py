@@ -22,7 +22,7 @@ from judges.models import RunSet
 from judges.runs import run_actions
 from judges.runs.estimates import estimate, estimate_set
 from judges.runs.plans import Judge
-from judges.runs.run_sets import change_run_set, progress_of, runs_of, sets_of, start_run_set
+from judges.runs.run_sets import change_run_set, progress_of, sets_of, start_run_set
 from judges.runs.selection import PlannedJudge, Selection, title_of
 from tests import factories
 from tests.fake_llm import FakeLLM
@@ -64,7 +64,7 @@ def test_each_judge_asks_each_endpoint_and_the_same_set_again_is_resumed(fake: F
     corpus, endpoints = small_corpus(), [endpoint_of(fake), endpoint_of(fake, name="b", model="fake-2")]
     first = start(corpus, *endpoints)
     assert first.name == "cpdscore_simple, cpdscore_detail at fake, b"
-    pairs = {(run.identity["protocol"], run.endpoint) for run in runs_of(first)}
+    pairs = {(run.identity["protocol"], run.endpoint) for run in first.runs}
     assert pairs == {(key, endpoint) for key in PROTOCOLS for endpoint in endpoints}
     assert state_of(first) == "running"
     finish()
@@ -72,7 +72,7 @@ def test_each_judge_asks_each_endpoint_and_the_same_set_again_is_resumed(fake: F
     assert (progress.state, progress.sum("done"), progress.sum("total")) == ("done", 48, 48)
     requests = fake.requests.total()
     again = start(corpus, *reversed(endpoints), name="another name")
-    assert (again.pk, set(runs_of(again)), state_of(again)) == (first.pk, set(runs_of(first)), "done")
+    assert (again.pk, set(again.runs), state_of(again)) == (first.pk, set(first.runs), "done")
     assert (RunSet.objects.count(), Run.objects.count(), fake.requests.total()) == (1, 4, requests)
     assert Label.objects.count() == 2 * 12 * 6 + 2 * 12
 
@@ -96,7 +96,7 @@ def test_other_judges_endpoints_samples_or_metrics_are_another_set(fake: FakeLLM
 def test_a_judge_twice_in_a_set_runs_once(fake: FakeLLM) -> None:
     corpus = small_corpus(dialogues=1)
     twice = planned(corpus, endpoint_of(fake)) * 2
-    assert runs_of(start_run_set(by=None, planned=twice, selection=Selection(corpus))).count() == 2
+    assert start_run_set(by=None, planned=twice, selection=Selection(corpus)).runs.count() == 2
 
 
 def test_no_run_starts_where_one_has_wrong_settings(fake: FakeLLM) -> None:
@@ -131,14 +131,14 @@ def test_all_runs_are_paused_resumed_and_cancelled_together(fake: FakeLLM) -> No
     by = factories.user(researcher=True)
     run_set = start(small_corpus(dialogues=1), endpoint_of(fake))
     change_run_set(by=by, run_set=run_set, verb="pause")
-    assert {run.state for run in runs_of(run_set)} == {"paused"}
+    assert {run.state for run in run_set.runs} == {"paused"}
     assert state_of(run_set) == "paused"
     with pytest.raises(JobError, match="no run to pause"):
         change_run_set(by=by, run_set=run_set, verb="pause")
     change_run_set(by=by, run_set=run_set, verb="resume")
     assert state_of(run_set) == "running"
     change_run_set(by=by, run_set=run_set, verb="cancel")
-    assert {run.state for run in runs_of(run_set)} == {"cancelled"}
+    assert {run.state for run in run_set.runs} == {"cancelled"}
     assert Call.objects.filter(state="cancelled").count() == 12
     change_run_set(by=by, run_set=run_set, verb="retry")
     finish()
@@ -160,7 +160,7 @@ def test_over_a_large_corpus_the_jobs_that_start_runs_belong_to_the_set(
         work_off()
     progress = progress_of([run_set])[run_set.pk]
     assert [row.state for row in progress.rows] == ["queued"] * 3
-    assert set(runs_of(run_set)) == set(Run.objects.all())
+    assert set(run_set.runs) == set(Run.objects.all())
     assert list(sets_of(Run.objects.order_by("pk")[0])) == [run_set]
     assert Job.objects.count() == 3
 
@@ -290,10 +290,10 @@ def test_the_pages_review_all_runs_follow_them_and_end_in_one_report(
     answer = researcher.post(report)
     study = Study.objects.get()
     assert answer.headers["Location"] == reverse("report", args=[study.pk])
-    assert set(study.definition["raters"]) == {run.name for run in runs_of(run_set)}
+    assert set(study.definition["raters"]) == {run.name for run in run_set.runs}
     researcher.post(report)
     assert Study.objects.count() == 1
-    run_page = researcher.get(reverse("run", args=[runs_of(run_set)[0].pk])).content.decode()
+    run_page = researcher.get(reverse("run", args=[run_set.runs[0].pk])).content.decode()
     assert reverse("run-set", args=[run_set.pk]) in run_page
     assert (
         reverse("run-set", args=[run_set.pk])
@@ -309,13 +309,13 @@ def test_the_report_compares_the_judges_of_the_set_with_people_and_no_other_judg
     person = Rater.objects.create(kind="human", name="ana", corpus=corpus)
     run_set = start(corpus, endpoint)
     finish()
-    for label in Label.objects.filter(rater=runs_of(run_set)[0].rater):
+    for label in Label.objects.filter(rater=run_set.runs[0].rater):
         Label.objects.create(
             rater=person, item=label.item, question=label.question, number=label.number, occasion="imported"
         )
     made = researcher.post(reverse("api-run-set-report", args=[run_set.pk]))
     assert made.status_code == 200
-    names = {"ana", *(run.name for run in runs_of(run_set))}
+    names = {"ana", *(run.name for run in run_set.runs)}
     assert set(made.json()["definition"]["raters"]) == names
     report = researcher.get(reverse("api-report", args=[made.json()["id"]])).json()
     assert "fake-3" not in json.dumps(report)

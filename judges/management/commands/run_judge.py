@@ -19,7 +19,7 @@ from judges.runs import run_actions
 from judges.runs.estimates import SetEstimate, estimate_as_json, estimate_set
 from judges.runs.lookup import endpoint_named
 from judges.runs.plans import BUDGET, SAMPLE_COUNT, Judge
-from judges.runs.run_sets import runs_of, start_run_set
+from judges.runs.run_sets import start_run_set
 from judges.runs.selection import PlannedJudge, judge_needs_opening, settings_of, title_of
 
 
@@ -172,7 +172,7 @@ class Command(RunCommand):
             open_test=reason,
             in_jobs=False,
         )
-        return list(runs_of(run_set)), run_set
+        return list(run_set.runs), run_set
 
 
 def _reference(text: str) -> dict[str, Any]:

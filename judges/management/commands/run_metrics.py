@@ -13,7 +13,7 @@ from judges.runs import run_actions
 from judges.runs.lookup import availability
 from judges.runs.metric_calls import metric_plans
 from judges.runs.plans import RaterPlan
-from judges.runs.run_sets import runs_of, start_run_set
+from judges.runs.run_sets import start_run_set
 from judges.runs.selection import Selection
 
 
@@ -54,7 +54,7 @@ class Command(RunCommand):
                 run_set = start_run_set(
                     by=None, metrics=keys, selection=selection, name=options["set_name"], in_jobs=False
                 )
-                started = list(runs_of(run_set))
+                started = list(run_set.runs)
         except JobError as error:
             raise CommandError(str(error)) from None
         self.finish(started, options, run_set, many=True)
