@@ -26,6 +26,7 @@ from jobs.models import Run
 from jobs.models.endpoint import Endpoint
 from jobs.runs import CAPS
 from judges.metrics import METRICS, split_keys
+from judges.metrics.kit.metric import ENDPOINT
 from judges.prompts import versions
 from judges.prompts.versions import Version
 from judges.protocols import PROTOCOLS, Protocol, Unfit
@@ -463,8 +464,8 @@ def _usual_endpoint(corpus: Corpus, endpoints: QuerySet[Endpoint]) -> list[Endpo
     return usual if len(usual) == 1 else []
 
 
-class MetricForm(SelectionForm):
-    """Runs of metrics, one per metric."""
+class MetricForm(CapsForm, SelectionForm):
+    """Runs of metrics, one per metric; caps apply to those that ask an endpoint."""
 
     metrics = forms.MultipleChoiceField(
         choices=metric_choices, required=False, widget=forms.CheckboxSelectMultiple
@@ -474,12 +475,30 @@ class MetricForm(SelectionForm):
         label="With variants and parameters",
         help_text="Keys such as m_sns_avg@reference:window=10, separated by commas.",
     )
+    endpoint = forms.ModelChoiceField(
+        Endpoint.objects.none(),
+        required=False,
+        label="Endpoint for likelihood (ll)",
+        help_text="Its model scores each message, if the server gives log-probabilities of a prompt, as vLLM "
+        "does. You see the cost first. Empty: a model on this machine.",
+    )
+
+    def __init__(self, *args: Any, person: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        endpoint = self.fields["endpoint"]
+        assert isinstance(endpoint, forms.ModelChoiceField)
+        endpoint.queryset = usable_by(person).order_by("name")
 
     def clean(self) -> dict[str, Any]:
-        """Require a metric."""
+        """Require a metric, and one that asks an endpoint if one is chosen."""
         data = super().clean() or {}
         if not data.get("metrics") and not data.get("keys"):
             raise forms.ValidationError("Choose at least one metric.")
+        endpoint = data.get("endpoint")
+        if endpoint and not any(METRICS[key].likelihood for key in data.get("metrics", ())):
+            self.add_error("endpoint", "No chosen metric asks one: choose ll too, or leave this empty.")
+        elif endpoint and "," in endpoint.name:
+            self.add_error("endpoint", "A comma in its name separates parameters: rename the endpoint.")
         return data
 
     def groups(self) -> dict[str, list[tuple[str, Availability, bool]]]:
@@ -492,4 +511,9 @@ class MetricForm(SelectionForm):
 
     def selected_keys(self) -> list[str]:
         """Return the keys of all selected metrics."""
-        return [*self.cleaned_data["metrics"], *split_keys(self.cleaned_data["keys"])]
+        data, endpoint = self.cleaned_data, self.cleaned_data["endpoint"]
+        selected = [
+            f"{key}:{ENDPOINT}={endpoint.name}" if endpoint and METRICS[key].likelihood else key
+            for key in data["metrics"]
+        ]
+        return [*selected, *split_keys(data["keys"])]

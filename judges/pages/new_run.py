@@ -25,11 +25,11 @@ from judges.pages.runs import sync_endpoints
 from judges.prompts import prompt_actions, requests, versions
 from judges.prompts.requests import Request
 from judges.protocols import Asking
-from judges.runs.estimates import Forecast, SetEstimate, estimate_set
+from judges.runs.estimates import Forecast, SetEstimate, estimate_set, planned_metrics
 from judges.runs.lookup import language_warning
 from judges.runs.run_actions import start_judge, start_metrics
 from judges.runs.run_sets import start_run_set
-from judges.runs.selection import judge_needs_opening, settings_of
+from judges.runs.selection import PlannedJudge, judge_needs_opening, settings_of
 
 Target = tuple[Corpus, Campaign | None]
 ENTERED = "judges-entered"
@@ -275,14 +275,17 @@ def _example(
     request: HttpRequest, forecasts: Sequence[Forecast], campaign: Campaign | None
 ) -> RequestExample | None:
     """Return a request of the judge at the place `look` about an item, by default about any item of dev."""
-    choices = [
-        (place, forecast.planned.label) for place, forecast in enumerate(forecasts) if forecast.estimate
-    ]
-    if not choices:
+    judges = {
+        place: forecast.planned
+        for place, forecast in enumerate(forecasts)
+        if forecast.estimate and isinstance(forecast.planned, PlannedJudge)
+    }
+    if not judges:
         return None
+    choices = [(place, planned.label) for place, planned in judges.items()]
     place = row_id(request.POST.get("look", ""))
-    current = place if place is not None and place in dict(choices) else choices[0][0]
-    planned, key = forecasts[current].planned, request.POST.get("item", "").strip()
+    current = place if place is not None and place in judges else choices[0][0]
+    planned, key = judges[current], request.POST.get("item", "").strip()
     try:
         protocol = planned.judge.asks(campaign)
         assert isinstance(protocol, Asking)
@@ -305,16 +308,26 @@ def _started(request: HttpRequest, started: Run | Job) -> HttpResponse:
 
 
 def _metrics(request: HttpRequest, about: dict[str, Any]) -> HttpResponse:
-    form = MetricForm(request.POST or None, **about, prefix="metric")
-    if form.is_valid():
+    form = MetricForm(request.POST or None, **about, prefix="metric", person=user_of(request))
+    if form.is_valid() and "change" not in request.POST:
         try:
-            by, keys, selection = user_of(request), form.selected_keys(), form.selection()
-            if len(keys) == 1:
-                return _started(request, start_metrics(by=by, keys=keys, selection=selection)[0])
-            name = form.cleaned_data["set_name"]
-            run_set = start_run_set(by=by, metrics=keys, selection=selection, name=name)
-            return redirect("run-set", run_set.pk)
+            return _review_or_start_metrics(request, about, form)
         except JobError as error:
             form.add_error(None, str(error))
     context = about | {"metric": form, "language_warning": language_warning(about["corpus"])}
     return render(request, "judges/new_metrics.html", context, status=422 if form.errors else 200)
+
+
+def _review_or_start_metrics(request: HttpRequest, about: dict[str, Any], form: MetricForm) -> HttpResponse:
+    """Start the metrics, after a review if any asks an endpoint. Raises JobError."""
+    by, keys, selection = user_of(request), form.selected_keys(), form.selection()
+    settings = settings_of(form.cleaned_data)
+    planned = planned_metrics(keys, selection, by)
+    if "confirmed" not in request.POST and any(row.endpoint for row in planned):
+        return _review(request, about, estimate_set(planned, by=by))
+    if len(keys) == 1:
+        started = start_metrics(by=by, keys=keys, selection=selection, settings=settings)
+        return _started(request, started[0])
+    name = form.cleaned_data["set_name"]
+    run_set = start_run_set(by=by, metrics=keys, selection=selection, name=name, settings=settings)
+    return redirect("run-set", run_set.pk)

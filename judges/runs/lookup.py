@@ -139,7 +139,10 @@ def _absent_model(metric: Metric) -> str:
     """Return a message about a hub model that a metric needs but this machine lacks."""
     parameter = metric.all_parameters().get("model")
     name = str(parameter.default) if parameter else ""
-    return f"the model {name} is not on this machine" if name and not _is_here(name) else ""
+    if not name or _is_here(name):
+        return ""
+    otherwise = ": choose an endpoint for it" if metric.likelihood else ""
+    return f"the model {name} is not on this machine{otherwise}"
 
 
 @cache

@@ -163,11 +163,11 @@ class PlannedJudge:
 
 @dataclass(frozen=True, slots=True)
 class PlannedMetric:
-    """A metric of a run that is being set up: its key, the endpoint that computes it, and what its run
-    covers."""
+    """A metric of a run that is being set up: its key, the endpoint that computes it, if any, and what its
+    run covers."""
 
     key: str
-    endpoint: Endpoint
+    endpoint: Endpoint | None
     selection: Selection
 
     @property

@@ -57,6 +57,7 @@ class EchoServer:
     def __init__(self, folder: str, *, delay: float = 0.0) -> None:
         from judges.metrics.kit.models import load_causal
 
+        self.folder = folder
         self.model = load_causal(folder)
         self.mode, self.delay = "good", delay
         self.arrivals: Counter[str] = Counter()
