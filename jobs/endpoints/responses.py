@@ -571,7 +571,11 @@ def echoed(body: bytes, latency_ms: int, prompt: str, start: int, key: str = "",
             "none. Choose a server that does, such as vLLM.",
             reply,
         )
-    place = boundary([spelling for spelling, _ in scored], prompt[:start], prompt[start:])
+    # llama-cpp-python shifts the values by a token where a text has no mark at its beginning. Its tokens then
+    # lack the last one, and do not spell the prompt, unless nothing was written.
+    may_shift = not tokens_out and tokens_in == len(scored)
+    spellings = [spelling for spelling, _ in scored]
+    place = None if may_shift else boundary(spellings, prompt[:start], prompt[start:])
     own = [] if place is None else scored[place:]
     tokens = tuple(Token(spelling, value) for spelling, value in own if value is not None)
     if len(tokens) < len(own):

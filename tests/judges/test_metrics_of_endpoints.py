@@ -400,6 +400,17 @@ def test_what_the_model_writes_after_the_prompt_does_not_count() -> None:
     assert (found.text, found.tokens_in, found.tokens_out) == ("Next: tea!", 3, 1)
 
 
+@pytest.mark.parametrize(("prompt_tokens", "n_tokens"), [(4, 1), (3, 0)])
+def test_where_nothing_was_written_only_a_mark_before_the_text_shows_the_places(
+    prompt_tokens: int, n_tokens: int
+) -> None:
+    body = reply_of(
+        choice={"logprobs": {"tokens": ["Next", ":", " tea"], "token_logprobs": [None, -1.0, -2.0]}},
+        usage={"prompt_tokens": prompt_tokens, "completion_tokens": 0},
+    )
+    assert len(echoed(body, 5, "Next: tea", 5).tokens) == n_tokens
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -216,7 +216,7 @@ def test_the_api_estimates_starts_follows_and_changes_a_set(researcher: Client, 
         "metrics": ["dnr"],
     }
     estimated = post(researcher, "api-estimate-run-set", body).json()
-    assert (estimated["calls"], len(estimated["runs"]), RunSet.objects.count()) == (48, 5, 0)
+    assert (estimated["calls"], len(estimated["runs"]), RunSet.objects.count()) == (48, 6, 0)
     assert [row["estimate"] is None for row in estimated["runs"]] == [False] * 4 + [True]
     made = post(researcher, "api-run-sets", body)
     assert made.status_code == 201
