@@ -376,12 +376,16 @@ def load(
             number = maps[question].apply(number)
         records[answer] = recorded(place, info, sample, number if text is None else text)
     records_read = tuple(records.values())
-    answered_items = {
-        key[0] for key, record in records.items() if record.kind == HUMAN and record.value is not None
-    }
-    design = design_of(
-        scope, subject.question_ids, {pk: place.key for pk, place in where.items()}, answered_items
+    answered_items, unanswerable_items = (
+        {
+            key[0]
+            for key, record in records.items()
+            if record.kind == HUMAN and (record.value is None) == is_missing
+        }
+        for is_missing in (False, True)
     )
+    keys = {pk: place.key for pk, place in where.items()}
+    design = design_of(scope, subject.question_ids, keys, answered_items, unanswerable_items)
     present = {(question, rater) for _, question, rater, _ in records}
     return SubjectData(
         subject=subject,
@@ -536,17 +540,17 @@ SELECT i.id, coalesce(sum(length(u.text)), 0), coalesce(sum({_WORDS}), 0)
 BATCH = 20_000
 
 
-def lengths(where: Mapping[int, Place]) -> dict[str, tuple[int, int]]:
-    """Return the characters and words of items, by key.
+def lengths(items: Collection[int]) -> dict[int, tuple[int, int]]:
+    """Return the characters and words of items, by id.
 
     For a turn, its text counts; for a continuation, its turns except given ones.
     """
-    by_key: dict[str, tuple[int, int]] = {}
-    for batch in _batches(sorted(where)):
+    sizes: dict[int, tuple[int, int]] = {}
+    for batch in _batches(sorted(items)):
         with connection.cursor() as cursor:
             cursor.execute(_LENGTHS, [batch])
-            by_key |= {where[item].key: (int(many), int(words)) for item, many, words in cursor.fetchall()}
-    return by_key
+            sizes |= {item: (int(many), int(words)) for item, many, words in cursor.fetchall()}
+    return sizes
 
 
 def _batches(ids: list[int]) -> Iterable[list[int]]:

@@ -29,7 +29,7 @@ from calibration.reports.tables import (
     table_key,
     tabulate,
 )
-from calibration.reports.wording import Crowd, crowd_of, interval, signed
+from calibration.reports.wording import PER_DOUBLING, Crowd, crowd_of, interval, length_effect, signed
 from calibration.statistics import Ratings, Result
 from calibration.statistics.analysis import mean_of
 from calibration.statistics.core.ratings import Floats, RatingError
@@ -39,7 +39,6 @@ from calibration.statistics.judge_biases import (
     first_excess,
     is_clear,
     judge_severity,
-    length_bias,
     length_slope,
     p_values,
 )
@@ -54,13 +53,12 @@ from calibration.studies.judge_facts import JudgeFacts
 KEY = "biases"
 CHECKS: dict[str, tuple[str, str]] = {
     "position": ("Position: wins of the first shown, less half", "Position: same answer in both orders"),
-    "length": ("Length", "Length: partial correlation, noise of {people} ignored"),
+    "length": ("Length", ""),
     "family": ("Own family, less others", ""),
     "severity": ("Severity: judge less {people}, same items", ""),
     "rewording": ("Rewording: same answer", ""),
 }
 """Title of each check's effect and of the figure beside it, in display order; `{people}` names the crowd."""
-PER_DOUBLING = {True: "probability per doubling", False: "points per doubling"}
 POINTS = {True: "probability", False: "points"}
 NOT_REWORDED = "not checked: run the check of rewordings on the judge’s draft in the workbench"
 
@@ -128,9 +126,7 @@ def _checks(question: _Question, column: int, inputs: Inputs) -> Iterator[BiasRo
     facts = inputs.judges.get(name, JudgeFacts())
     characters = np.array([inputs.lengths.get(item, (np.nan, 0))[0] for item in ratings.items], np.float64)
     slope = length_slope(judge, people, characters, ratings.clusters, plan)
-    partial = length_bias(judge, mean, np.log2(1 + characters), ratings.clusters, plan)
-    beside = question.figure(partial, name)
-    yield BiasRow(name, "length", PER_DOUBLING[binary], question.figure(slope, name), beside=beside)
+    yield BiasRow(name, "length", PER_DOUBLING[binary], question.figure(slope, name))
     if facts.systems:
         systems = {record.item: record.system for record in question.data.records}
         own = np.array([systems.get(item, "") in facts.systems for item in ratings.items], np.bool_)
@@ -234,9 +230,7 @@ def _sentence(row: BiasRow, item_kind: str, level: float) -> str:
         share = percent(abs(value))
         return f"It prefers the response shown {side}: {share} of wins beyond half ({ends}; {on})."
     if row.check == "length":
-        way = "higher" if value > 0 else "lower"
-        amount = f"{signed(value)}{unit} per doubling"
-        return f"It rates longer texts {way} than {people} do: {amount} ({ends}; {on})."
+        return f"It {length_effect(value, row.unit, people)} ({ends}; {on})."
     if row.check == "family":
         way = "higher" if value > 0 else "lower"
         return f"It puts systems of its own family {size} {way} than others, beside {people} ({ends}; {on})."
@@ -331,8 +325,8 @@ def _remarks(result: Snapshot, question: JudgeBiases, words: Crowd) -> Iterator[
         "position": "Position: a tie counts half. Pairs answered in both orders count; without such pairs, "
         "both orders weigh the same, which is right where the order was drawn at random.",
         "length": "Length: regression of the judge’s answer on the logarithm of the characters and on the "
-        f"{words.own} mean, whose noise is removed. The partial correlation does not remove it, so it is "
-        f"above 0 for a fair judge where {words.many} rate longer texts higher.",
+        f"{words.own} mean, whose noise is removed: above 0 the judge favours long texts more than "
+        f"{words.many} do.",
         "family": f"Own family: judge less {words.many} over systems of the judge’s model family, less the "
         "same over other systems.",
         "severity": "Severity: above 0 the judge is more lenient. With named raters it is the additive "

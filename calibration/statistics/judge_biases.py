@@ -31,30 +31,6 @@ SWEEPS = 20
 Marks = npt.NDArray[np.bool_]
 
 
-def length_bias(
-    judge: Floats, people: Floats, length: Floats, clusters: Ints, plan: Plan | None = None
-) -> Result:
-    """Partial correlation of the judge's score with length, given the people's mean.
-
-    (r_jl - r_jp r_lp) / sqrt((1 - r_jp^2)(1 - r_lp^2)), of Pearson's r: the correlation of the residuals of
-    judge and length once both are predicted from the people's mean. Items that lack any of the three are left
-    out and counted. Undefined where one of them is constant, or determined by the people's mean.
-    """
-    use = ~(np.isnan(judge) | np.isnan(people) | np.isnan(length))
-    j, p, x = (_standard(values[use]) for values in (judge, people, length))
-    rows = np.column_stack([np.ones_like(j), j, p, x, j * j, p * p, x * x, j * p, j * x, p * x])
-    return _of_sums(
-        "length_bias",
-        rows,
-        clusters[use],
-        _partial,
-        plan or Plan(),
-        missing=int((~use).sum()),
-        undefined="one of score, length and people's mean does not vary, or goes wholly with another",
-        method="partial correlation given the people's mean",
-    )
-
-
 def length_slope(
     judge: Floats, people: Floats, characters: Floats, clusters: Ints, plan: Plan | None = None
 ) -> Result:
@@ -307,27 +283,6 @@ def _of_sums(
         undefined=undefined,
         **counts | {"n_missing": missing},
     )
-
-
-def _standard(values: Floats) -> Floats:
-    """Return standardised values (mean 0, unit spread), so that nothing large cancels."""
-    if not values.size:
-        return values
-    return np.asarray((values - values.mean()) / (values.std() or 1.0))
-
-
-def _partial(sums: Floats) -> Floats:
-    n, j, p, x, jj, pp, xx, jp, jx, px = sums.T
-    r_jp, r_jx, r_px = (_r(n, *six) for six in ((j, p, jj, pp, jp), (j, x, jj, xx, jx), (p, x, pp, xx, px)))
-    unexplained = (1 - r_jp**2) * (1 - r_px**2)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(unexplained > ROUNDING, (r_jx - r_jp * r_px) / np.sqrt(np.abs(unexplained)), np.nan)
-
-
-def _r(n: Floats, a: Floats, b: Floats, aa: Floats, bb: Floats, ab: Floats) -> Floats:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        spread = (aa - a * a / n) * (bb - b * b / n)
-        return np.where(spread > ROUNDING * aa * bb, (ab - a * b / n) / np.sqrt(np.abs(spread)), np.nan)
 
 
 def _difference(sums: Floats) -> Floats:

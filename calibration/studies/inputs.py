@@ -125,6 +125,7 @@ def read(study: Study, part: str) -> Inputs:
     names = {rater.name for rater in raters_answered if rater.kind == "judge"}
     judges = {info.id: info.name for info in counted.raters.values() if info.name in names}
     metrics = {info.id: info.name for data in loaded for info in data.raters if info.kind == "metric"}
+    sizes = lengths(where) if _has_judge(loaded, above) else {}
     return Inputs(
         study,
         scope,
@@ -151,7 +152,7 @@ def read(study: Study, part: str) -> Inputs:
         compared=votes,
         fake_systems=tuple(fake_systems(scope.labels(), clusters)),
         evidence=evidence(scope, [subject.question for subject in subjects], counted, where, only),
-        lengths=lengths(where) if _has_judge(loaded, above) else {},
+        lengths={where[item].key: size for item, size in sizes.items()},
         judges=judge_facts(study.corpus, judges),
     )
 

@@ -228,6 +228,8 @@ MOST_CHARACTERS = 200_000
 """Maximum characters of a reply. No protocol's answer has a tenth of that."""
 MOST_TOKENS = 100_000_000
 """Beyond any model's context; a larger count is a server's mistake."""
+LONGEST_NAME = 200
+"""Maximum characters of the name of a served model or build."""
 _ODD_COUNT = "the endpoint's token counts make no sense and were not kept"
 _CUT_OFF = frozenset({"length", "max_tokens", "model_length"})
 """Finish reasons of a reply that was cut off."""
@@ -312,6 +314,7 @@ class Reply:
 
     `reasoning` is its thinking, if the server separates it; `tokens` are the text's tokens with their
     probabilities, if requested; `form` is the reply form of the request (`jobs.endpoints.parameters`).
+    `served_model` and `system_fingerprint` are the model and the build that the server names; '' if none.
     """
 
     text: str
@@ -322,6 +325,8 @@ class Reply:
     reasoning: str = ""
     tokens: Tokens = ()
     form: str = ""
+    served_model: str = ""
+    system_fingerprint: str = ""
 
 
 def received(body: bytes, latency_ms: int, key: str = "", *, prompt_has_mark: bool = False) -> Reply:
@@ -401,7 +406,16 @@ def completion(data: Any, latency_ms: int, key: str = "", *, prompt_has_mark: bo
     usage = data.get("usage")
     tokens_in, tokens_out = (_count(usage, name, flags) for name in ("prompt_tokens", "completion_tokens"))
     text, trouble = _text(choices)
-    reply = Reply(text, tokens_in, tokens_out, latency_ms, tuple(dict.fromkeys(flags)))
+    served_model, fingerprint = (_name(data.get(name)) for name in ("model", "system_fingerprint"))
+    reply = Reply(
+        text,
+        tokens_in,
+        tokens_out,
+        latency_ms,
+        tuple(dict.fromkeys(flags)),
+        served_model=served_model,
+        system_fingerprint=fingerprint,
+    )
     if trouble:
         raise Malformed(trouble, reply)
     complete = _complete_reply(choices[0], reply, prompt_has_mark=prompt_has_mark)
@@ -489,6 +503,12 @@ def _arguments(message: dict[str, Any]) -> str | None:
     return arguments if isinstance(arguments, str) and arguments.strip() else None
 
 
+def _name(value: Any) -> str:
+    """Return a name that a server gives, on one line and printable; '' if it is not a text."""
+    text = " ".join(value.split()) if isinstance(value, str) else ""
+    return "".join(filter(str.isprintable, text))[:LONGEST_NAME]
+
+
 def _count(usage: Any, name: str, flags: list[str]) -> int | None:
     """Return a token count, None if missing; flag an implausible count."""
     value = usage.get(name) if isinstance(usage, dict) else usage
@@ -559,6 +579,8 @@ def echoed(body: bytes, latency_ms: int, prompt: str, start: int, key: str = "",
         tokens_out,
         latency_ms,
         tuple(dict.fromkeys(flags)),
+        served_model=_name(data.get("model")),
+        system_fingerprint=_name(data.get("system_fingerprint")),
     )
     if not isinstance(text, str) or len(text) > MOST_CHARACTERS:
         raise Malformed(f"the reply has no text of at most {MOST_CHARACTERS:,} characters", reply)

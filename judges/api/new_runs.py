@@ -165,7 +165,7 @@ class EstimateSerializer(TakenSerializer):
 
 
 class SetForecastSerializer(serializers.Serializer[Any]):
-    """A judge or metric of a set before its run."""
+    """A judge of a set, or a metric that asks an endpoint, before its run."""
 
     title = serializers.CharField()
     samples = serializers.IntegerField()
@@ -174,8 +174,8 @@ class SetForecastSerializer(serializers.Serializer[Any]):
 
 
 class SetEstimateSerializer(serializers.Serializer[Any]):
-    """Estimate of a run set: the sums over the judges and metrics that ask a model, and each of its runs.
-    Metrics without an endpoint are computed here and cost nothing."""
+    """Estimate of a run set: the sums over the judges and metrics that ask a model, and each judge and such
+    metric. Other metrics are computed here and cost nothing."""
 
     calls = serializers.IntegerField()
     done = serializers.IntegerField()
@@ -221,11 +221,9 @@ def _estimate(by: User, data: dict[str, Any]) -> Estimate:
     keys, selection = _metrics(data), _selection(by, data)
     if len(keys) > 1:
         raise JudgeError("Several metrics are a run set: estimate them at run-sets/estimate/.")
-    if keys:
-        (metric,) = estimates.planned_metrics(keys, selection, by)
-        result = estimates.estimate_metric(metric, by, data["mode"])
-    else:
-        result = estimate(_judge(by, data), selection, data["mode"])
+    result = estimate(_judge(by, data), selection, data["mode"]) if _is_judge(data) else None
+    if metrics := estimates.planned_metrics(keys, selection, by):
+        result = estimates.estimate_metric(metrics[0], by, data["mode"])
     if result is None:
         gaps = unanswered(_judge(by, data), _selection(by, data)) if _is_judge(data) else ()
         lacking = "".join(f" Of all, {gap.sentence()}." for gap in gaps)

@@ -308,13 +308,11 @@ def _in_mode(estimated: Estimate, endpoint: Endpoint, mode: str | None) -> Estim
     return replace(estimated, cost=price, mode=would.mode)
 
 
-def estimate_metric(planned: PlannedMetric, by: User | None, mode: str | None = None) -> Estimate | None:
-    """Estimate the run of a metric; None for one that asks no endpoint. Nothing is saved.
+def estimate_metric(planned: PlannedMetric, by: User | None, mode: str | None = None) -> Estimate:
+    """Estimate the run of a metric that asks an endpoint; nothing is saved.
 
     Raises JobError in the same cases as starting.
     """
-    if planned.endpoint is None:
-        return None
     runs.put_mode(Run(endpoint=planned.endpoint, kind="metric"), mode or Run.Mode.AT_ONCE)
     with transaction.atomic():
         plan = metric_plan(planned.key, planned.selection.corpus, by)
@@ -509,15 +507,17 @@ def forecast(planned: PlannedJudge | PlannedMetric, mode: str | None, by: User |
     """Estimate a run; saves nothing. Raises JobError in the same cases as starting."""
     if isinstance(planned, PlannedMetric):
         of_metric = estimate_metric(planned, by, mode)
-        return Forecast(planned, of_metric, of_metric.unanswered if of_metric else ())
+        return Forecast(planned, of_metric, of_metric.unanswered)
     result = estimate(planned.judge, planned.selection, mode)
     gaps = result.unanswered if result else unanswered(planned.judge, planned.selection)
     return Forecast(planned, result, gaps)
 
 
-def planned_metrics(keys: Iterable[str], selection: Selection, by: User | None) -> list[PlannedMetric]:
-    """Return the metrics of some keys, each once; raise JudgeError for an invalid key or endpoint."""
-    return [PlannedMetric(key, endpoint_of_key(key, by), selection) for key in dict.fromkeys(keys)]
+def planned_metrics(keys: Iterable[str], selection: Selection, by: User | None = None) -> list[PlannedMetric]:
+    """Return the metrics that ask an endpoint, each once; raise JudgeError for an invalid key or endpoint."""
+    endpoints = {key: endpoint_of_key(key, by) for key in keys}
+    one_each = replace(selection, samples=1)
+    return [PlannedMetric(key, endpoint, one_each) for key, endpoint in endpoints.items() if endpoint]
 
 
 def estimate_set(

@@ -163,16 +163,16 @@ class PlannedJudge:
 
 @dataclass(frozen=True, slots=True)
 class PlannedMetric:
-    """A metric of a run that is being set up: its key, the endpoint that computes it, if any, and what its
-    run covers."""
+    """A metric that asks an endpoint, in a run that is being set up: its key, which names the endpoint, and
+    what its run covers."""
 
     key: str
-    endpoint: Endpoint | None
+    endpoint: Endpoint
     selection: Selection
 
     @property
     def label(self) -> str:
-        """The key, which names the endpoint."""
+        """The key."""
         return self.key
 
 

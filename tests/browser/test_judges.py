@@ -130,7 +130,6 @@ def test_the_pages_fit_a_phone(page_of, rea, fake: FakeLLM) -> None:
     for address in (
         f"/corpora/{run.corpus.name}/judges/",
         f"/runs/new/?corpus={run.corpus_id}",
-        f"/runs/new/?corpus={run.corpus_id}&kind=metrics",
         f"/runs/{run.pk}/?show=all",
     ):
         page.goto(address)

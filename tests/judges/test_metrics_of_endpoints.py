@@ -275,17 +275,17 @@ def test_an_endpoint_of_somebody_else_is_not_used(echo: EchoServer, settings: Se
 def test_the_page_shows_the_cost_before_anything_is_sent(researcher: Client, echo: EchoServer) -> None:
     corpus = corpus_of("tea and cake")
     place = endpoint(echo)
-    address = f"{reverse('new-run')}?corpus={corpus.pk}&kind=metrics"
+    address = f"{reverse('new-run')}?corpus={corpus.pk}"
     assert "Endpoint for likelihood (ll)" in researcher.get(address).content.decode()
-    entered = {"kind": "metrics", "metric-metrics": ["ll", "dnr"], "metric-endpoint": place.pk}
-    entered |= {"metric-cap_calls": 1}
+    entered = {"judge-metrics": ["ll", "dnr"], "judge-likelihood_endpoint": place.pk, "judge-cap_calls": 1}
     review = researcher.post(address, entered).content.decode()
+    assert "Review 2 runs" in review
     assert "The text of 1 dialogue goes to 127.0.0.1" in review
     assert "ll:endpoint=gpu" in review
     assert "asks no model" in review
     assert not Run.objects.exists()
-    changed = researcher.post(address, entered | {"change": "1"})
-    assert (changed.status_code, "Search metrics" in changed.content.decode()) == (200, True)
+    changed = researcher.post(address, entered | {"change": "1"}).content.decode()
+    assert f'<option value="{place.pk}" selected>' in changed
     assert not Run.objects.exists()
     assert researcher.post(address, entered | {"confirmed": "1"}).status_code == 302
     remote, local = Run.objects.get(endpoint=place), Run.objects.get(endpoint=None)
@@ -299,8 +299,8 @@ def test_the_page_shows_the_cost_before_anything_is_sent(researcher: Client, ech
 
 def test_the_page_refuses_an_endpoint_for_metrics_that_ask_none(researcher: Client, echo: EchoServer) -> None:
     corpus, place = corpus_of("tea"), endpoint(echo)
-    address = f"{reverse('new-run')}?corpus={corpus.pk}&kind=metrics"
-    entered = {"kind": "metrics", "metric-metrics": ["dnr"], "metric-endpoint": place.pk}
+    address = f"{reverse('new-run')}?corpus={corpus.pk}"
+    entered = {"judge-metrics": ["dnr"], "judge-likelihood_endpoint": place.pk}
     refused = researcher.post(address, entered)
     assert refused.status_code == 422
     assert "No chosen metric asks one" in refused.content.decode()
@@ -323,7 +323,7 @@ def test_the_api_estimates_and_starts(researcher: Client, echo: EchoServer) -> N
     together = post(
         researcher, "api-estimate-run-set", {"corpus": corpus.name, "metrics": [body["metric"], "dnr"]}
     )
-    assert [row["estimate"] is None for row in together.json()["runs"]] == [False, True]
+    assert [row["title"] for row in together.json()["runs"]] == ["ll:endpoint=gpu"]
     assert together.json()["tokens_in"] == estimated["tokens_in"]
     assert not Run.objects.exists()
     started = post(researcher, "api-runs", body | {"cap_tokens": 1000})

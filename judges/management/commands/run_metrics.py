@@ -11,12 +11,11 @@ from jobs.errors import JobError
 from judges.management.commands.run_judge import add_settings
 from judges.management.run_options import RunCommand
 from judges.metrics import split_keys
-from judges.runs import estimates, run_actions
-from judges.runs.lookup import availability
+from judges.runs import run_actions
+from judges.runs.estimates import estimate_as_json, estimate_set, planned_metrics
 from judges.runs.metric_calls import metric_plans
-from judges.runs.plans import RaterPlan
 from judges.runs.run_sets import start_run_set
-from judges.runs.selection import Selection, settings_of
+from judges.runs.selection import settings_of
 
 
 class Command(RunCommand):
@@ -54,13 +53,12 @@ class Command(RunCommand):
             raise CommandError("Name at least one metric.")
         try:
             selection, settings = self.selection(options), settings_of(options)
-            asking = estimates.planned_metrics(keys, selection, None)
-            together = estimates.estimate_set(asking, options["mode"])
+            together = estimate_set(planned_metrics(keys, selection), options["mode"])
             if options["estimate"]:
-                self.stdout.write(json.dumps(estimates.estimate_as_json(together)))
+                self.stdout.write(json.dumps(estimate_as_json(together)))
                 return
             plans = metric_plans(keys, selection.corpus)
-            self._warn(plans, selection)
+            self.warn_of_metrics(keys, selection)
             for row in together.forecasts:
                 if row.estimate is not None:
                     self.stderr.write(f"{row.planned.label}: {row.estimate.sentence()}")
@@ -81,11 +79,3 @@ class Command(RunCommand):
         except JobError as error:
             raise CommandError(str(error)) from None
         self.finish(started, options, run_set, many=True)
-
-    def _warn(self, plans: list[RaterPlan], selection: Selection) -> None:
-        """Warn of metrics that will have no value here, or barely meaningful ones."""
-        by_metric = availability(selection.corpus)
-        for plan in plans:
-            status = by_metric[plan.rater.spec["metric"]]
-            for line in filter(None, (status.obstacle, status.warning)) if plan.endpoint is None else ():
-                self.stderr.write(f"{plan.rater.name}: {line}")
