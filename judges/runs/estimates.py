@@ -308,14 +308,14 @@ def _in_mode(estimated: Estimate, endpoint: Endpoint, mode: str | None) -> Estim
     return replace(estimated, cost=price, mode=would.mode)
 
 
-def estimate_metric(planned: PlannedMetric, by: User | None, mode: str | None = None) -> Estimate:
+def estimate_metric(planned: PlannedMetric, person: User | None, mode: str | None = None) -> Estimate:
     """Estimate the run of a metric that asks an endpoint; nothing is saved.
 
     Raises JobError in the same cases as starting.
     """
     runs.put_mode(Run(endpoint=planned.endpoint, kind="metric"), mode or Run.Mode.AT_ONCE)
     with transaction.atomic():
-        plan = metric_plan(planned.key, planned.selection.corpus, by)
+        plan = metric_plan(planned.key, planned.selection.corpus, person)
         result = _estimate_over(plan, planned.selection)
         transaction.set_rollback(True)
     return result
@@ -503,28 +503,30 @@ class SetEstimate:
         )
 
 
-def forecast(planned: PlannedJudge | PlannedMetric, mode: str | None, by: User | None = None) -> Forecast:
+def forecast(planned: PlannedJudge | PlannedMetric, mode: str | None, person: User | None = None) -> Forecast:
     """Estimate a run; saves nothing. Raises JobError in the same cases as starting."""
     if isinstance(planned, PlannedMetric):
-        of_metric = estimate_metric(planned, by, mode)
+        of_metric = estimate_metric(planned, person, mode)
         return Forecast(planned, of_metric, of_metric.unanswered)
     result = estimate(planned.judge, planned.selection, mode)
     gaps = result.unanswered if result else unanswered(planned.judge, planned.selection)
     return Forecast(planned, result, gaps)
 
 
-def planned_metrics(keys: Iterable[str], selection: Selection, by: User | None = None) -> list[PlannedMetric]:
+def planned_metrics(
+    keys: Iterable[str], selection: Selection, person: User | None = None
+) -> list[PlannedMetric]:
     """Return the metrics that ask an endpoint, each once; raise JudgeError for an invalid key or endpoint."""
-    endpoints = {key: endpoint_of_key(key, by) for key in keys}
+    endpoints = {key: endpoint_of_key(key, person) for key in keys}
     one_each = replace(selection, samples=1)
     return [PlannedMetric(key, endpoint, one_each) for key, endpoint in endpoints.items() if endpoint]
 
 
 def estimate_set(
-    planned: Sequence[PlannedJudge | PlannedMetric], mode: str | None = None, by: User | None = None
+    planned: Sequence[PlannedJudge | PlannedMetric], mode: str | None = None, person: User | None = None
 ) -> SetEstimate:
     """Estimate the runs of a set; saves and sends nothing. Raises JobError in the same cases as starting."""
-    forecasts = tuple(forecast(row, mode, by) for row in planned)
+    forecasts = tuple(forecast(row, mode, person) for row in planned)
     rows = [row.estimate for row in forecasts if row.estimate]
     costs: dict[str, Decimal] = {}
     for row in rows:

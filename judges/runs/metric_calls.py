@@ -77,7 +77,7 @@ def source_of(instrument: Instrument, corpus: Corpus) -> Source:
         ) from None
 
 
-def metric_plans(keys: Iterable[str], corpus: Corpus, by: User | None = None) -> list[RaterPlan]:
+def metric_plans(keys: Iterable[str], corpus: Corpus, person: User | None = None) -> list[RaterPlan]:
     """Return the plans of metrics such as `m_sns_avg@paper:window=10`; raise JudgeError for unknown ones, and
     for an endpoint that a person may not use.
 
@@ -85,28 +85,28 @@ def metric_plans(keys: Iterable[str], corpus: Corpus, by: User | None = None) ->
     """
     hashed = cache(lambda source: content_hash(source.contents()))
     instruments = [_instrument_for_key(key) for key in keys]
-    return [_plan(instrument, _endpoint_of(instrument, by), corpus, hashed) for instrument in instruments]
+    return [_plan(instrument, _endpoint_of(instrument, person), corpus, hashed) for instrument in instruments]
 
 
-def endpoint_of_key(key: str, by: User | None = None) -> Endpoint | None:
+def endpoint_of_key(key: str, person: User | None = None) -> Endpoint | None:
     """Return the endpoint that a metric asks, None for a metric computed here. Does not read the corpus.
 
     Raises JudgeError for an unknown key, or an endpoint that a person may not use.
     """
-    return _endpoint_of(_instrument_for_key(key), by)
+    return _endpoint_of(_instrument_for_key(key), person)
 
 
-def metric_plan(key: str, corpus: Corpus, by: User | None = None) -> RaterPlan:
+def metric_plan(key: str, corpus: Corpus, person: User | None = None) -> RaterPlan:
     """Return the plan of one metric."""
-    return metric_plans([key], corpus, by)[0]
+    return metric_plans([key], corpus, person)[0]
 
 
-def _endpoint_of(instrument: Instrument, by: User | None) -> Endpoint | None:
+def _endpoint_of(instrument: Instrument, person: User | None) -> Endpoint | None:
     if not instrument.endpoint:
         return None
     if "model" in instrument.changed:
         raise JudgeError(f"{instrument.name}: give either a model on this machine or an endpoint, not both.")
-    return endpoint_named(instrument.endpoint, by)
+    return endpoint_named(instrument.endpoint, person)
 
 
 def _instrument_for_key(key: str) -> Instrument:
