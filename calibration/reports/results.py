@@ -396,7 +396,10 @@ class PreferenceSheet:
 
 @dataclass(frozen=True, slots=True)
 class PreferenceTable:
-    """All results of one question that compares responses; `problem` says why there are none."""
+    """All results of one question that compares responses; `problem` says why there are none.
+
+    `caveat` says what the figures with people are not, '' if they are of all items.
+    """
 
     ref: str
     title: str
@@ -404,6 +407,7 @@ class PreferenceTable:
     voters: tuple[str, ...]
     sheets: tuple[PreferenceSheet, ...]
     problem: str = ""
+    caveat: str = ""
 
 
 # Stored results about each rater of a question: its ratings, agreement, and repeated answers.

@@ -356,7 +356,10 @@ def _preference_table(compared: Compared, definition: Definition) -> PreferenceT
         return PreferenceTable(question.ref, question.title, question.item_kind, (), (), str(error))
     voters_lines = tuple(voters_line(voters) for voters in figures.voters)
     sheets = tuple(_sheet(sheet, question.title) for sheet in sheets_of_preferences.sheets(figures))
-    return PreferenceTable(question.ref, question.title, question.item_kind, voters_lines, sheets)
+    caveat = UNWEIGHTED if compared.design.is_unequal else compared.design.problem
+    return PreferenceTable(
+        question.ref, question.title, question.item_kind, voters_lines, sheets, caveat=caveat
+    )
 
 
 def _sheet(sheet: Sheet, title: str) -> PreferenceSheet:
@@ -420,6 +423,10 @@ SHARES = {
     )
 }
 ROUNDED = {"preference_strength", "preference_rank"}
+UNWEIGHTED = (
+    "People’s items were drawn with unequal probabilities. Preferences have no weighted form: figures with "
+    "people are of the answered items only, not of all items."
+)
 BOTH_WAYS = (
     "Agreement counts every item in both orders, so the numbering of the responses does not matter. Kappa "
     "and alpha in a table of categories use the numbering as it is."
@@ -470,6 +477,7 @@ def _preference_remarks(
 ) -> Iterator[str]:
     if is_first:
         yield f"{'; '.join(table.voters)}."
+        yield from filter(None, [table.caveat])
         yield from method_lines(result.definition.preferences)
     if sheet.key == "agreement":
         yield BOTH_WAYS

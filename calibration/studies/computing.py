@@ -64,7 +64,7 @@ def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
     alike = _without_unequal(inputs)
     of_alike = [data for data in todo if not data.design.is_unequal]
     rater_lines = raters.raters_of(alike, pooled(alike.subjects))
-    judge_biases = biases.biases_of(alike, rater_lines)
+    judge_biases = biases.biases_of(inputs, rater_lines)
     return Snapshot(
         format=FORMAT,
         study=inputs.study.name,
