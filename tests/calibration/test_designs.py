@@ -174,6 +174,28 @@ def test_a_report_weighs_the_items_of_a_review_campaign_and_shows_its_strata(cor
     assert all(figure.status == "rejected" for figure in compared.replacement)
 
 
+def test_the_biases_of_a_judge_are_weighted_and_say_what_has_no_weighted_form(
+    corpus: Corpus, researcher: Client
+) -> None:
+    campaign = reviewed(corpus)
+    result = report(corpus)
+    person, judge, weights = weights_of(result, campaign)
+    (biased,) = result.biases
+    rows = {row.check: row for row in biased.rows}
+    effect = rows["severity"].effect
+    assert effect.value == pytest.approx(np.average(judge - person, weights=weights))
+    assert effect.value != pytest.approx(np.mean(judge - person))
+    assert (effect.n_items, "unequal_probabilities" in effect.flags, rows["severity"].people) == (
+        26,
+        True,
+        (),
+    )
+    assert rows["length"].effect.reason.startswith("too few items were rated by two people")
+    page = researcher.get(reverse("report", args=[corpus.studies.get().pk])).content.decode()
+    assert "effects are weighted by 1 / probability" in page
+    assert "has no weighted form" in page
+
+
 def test_a_campaigns_own_report_is_the_same(corpus: Corpus) -> None:
     campaign = reviewed(corpus)
     whole, own = (report(corpus, scope).questions[0] for scope in (None, campaign))
