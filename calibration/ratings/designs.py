@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q
 
 from annotation.campaigns import allocation, review_queue, sampling
 from annotation.campaigns.allocation import Inclusion
@@ -89,13 +89,24 @@ def design_of(
     answered: Collection[int],
     unanswerable: Collection[int] = (),
 ) -> Design:
-    """Return the design of the items that people answered; NO_DESIGN without a review campaign.
+    """Return the design of the items that people answered; NO_DESIGN if no judge chose them.
 
     `places` are the keys of the labelled items of the part shown, by id; `answered` the items that people
     answered, and `unanswerable` those for which a person gave a reason instead. Each item counts once where
     people answered all of them, whatever the campaigns.
     """
-    campaigns = _campaigns(scope, questions) if answered else []
+    sampled = _campaigns(scope, questions) if answered else []
+    if not sampled:
+        return NO_DESIGN
+    apart = [campaign.name for campaign in sampled if campaign.sample_apart is not None]
+    if apart and len(answered) < _n_items(scope, answered):
+        return Design(
+            problem=(
+                f"In {', '.join(apart)} people answered items because a judge and people differ there: the "
+                "figures with people are of the answered items only, not of all items."
+            )
+        )
+    campaigns = [campaign for campaign in sampled if campaign.review_strata is not None]
     if not campaigns:
         return NO_DESIGN
     inclusions = {campaign: sampling.inclusion(campaign) or {} for campaign in campaigns}
@@ -218,9 +229,10 @@ def _is_complete(
 
 
 def _campaigns(scope: Scope, questions: Collection[int]) -> list[Campaign]:
-    """Return the review campaigns of a scope in which people answered the questions."""
+    """Return the campaigns of a scope with items drawn by what a judge said, where people answered them."""
     if scope.campaign is not None:
-        return [scope.campaign] if scope.campaign.review_strata is not None else []
+        own = scope.campaign
+        return [own] if own.review_strata is not None or own.sample_apart is not None else []
     answers = Label.objects.filter(
         scope.subset.of_days("created_at"),
         campaign=OuterRef("pk"),
@@ -229,8 +241,8 @@ def _campaigns(scope: Scope, questions: Collection[int]) -> list[Campaign]:
         rater__kind=Rater.Kind.HUMAN,
         superseded_at__isnull=True,
     )
-    drawn_from = Campaign.objects.filter(Exists(answers), corpus=scope.corpus, review_strata__isnull=False)
-    return list(drawn_from.order_by("pk"))
+    by_judge = Q(review_strata__isnull=False) | Q(sample_apart__isnull=False)
+    return list(Campaign.objects.filter(by_judge, Exists(answers), corpus=scope.corpus).order_by("pk"))
 
 
 def _n_items(scope: Scope, answered: Iterable[int]) -> int:

@@ -319,6 +319,55 @@ class JudgeBiases:
     rows: tuple[BiasRow, ...]
 
 
+# Stored figures of systems: by a judge alone, and as people would have rated them.
+
+
+@dataclass(frozen=True, slots=True)
+class SystemRow:
+    """A system under a condition: its figures, in the order of `corrected_systems.FIGURES`.
+
+    They are shares of `category` if it is not empty, of the positive class for binary questions, else means.
+    """
+
+    system: str
+    category: str
+    n_items: int
+    n_rated: int
+    figures: tuple[Figure, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SystemDifference:
+    """The first system less the second: by the judge alone and corrected, with p-values of the latter."""
+
+    first: str
+    second: str
+    category: str
+    judge_alone: Figure
+    corrected: Figure
+    p: Figure | None
+    p_holm: Figure | None
+
+
+@dataclass(frozen=True, slots=True)
+class SystemTable:
+    """The systems of a question by one judge, corrected with people's answers to `n_rated` of its items.
+
+    `no_pairs` is why no systems are compared, or empty.
+    """
+
+    ref: str
+    title: str
+    item_kind: str
+    level: str
+    judge: str
+    n_items: int
+    n_rated: int
+    rows: tuple[SystemRow, ...]
+    pairs: tuple[SystemDifference, ...]
+    no_pairs: str
+
+
 # Stored preferences: tables of systems, meetings, positions and agreement, as computed.
 
 

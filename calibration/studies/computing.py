@@ -17,9 +17,9 @@ from calibration.reports import (
     biases,
     judges,
     levels,
-    preferences,
     raters,
     scores,
+    systems,
     unanswered,
     verdicts,
 )
@@ -93,9 +93,10 @@ def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
         left_out=tuple(omission.sentence for omission in inputs.scope.without),
         fake_systems=inputs.fake_systems,
         evidence=behaviours.evidence_tables(inputs.evidence, definition),
-        preferences=preferences.preference_tables(inputs.compared, definition),
+        preferences=systems.preference_tables(inputs.compared, definition),
         verdicts=biases.with_reasons(all_verdicts, judge_biases),
         biases=judge_biases,
+        systems=systems.systems_of(inputs),
         floors=judges.floors(todo, [*inputs.learning, *pooled(inputs.learning)], inputs.lengths, definition),
     )
 
