@@ -14,6 +14,7 @@ import numpy as np
 from annotation.campaigns import sampling
 from annotation.models import Campaign, Item
 from calibration.comparisons.count_inputs import JUDGE, CountsQuery, Selection, Units
+from calibration.ratings import designs
 from calibration.reports.wording import join_names
 from calibration.statistics.core.ratings import Floats
 from calibration.statistics.corrected_systems import CorrectedSystems, JudgedItems, corrected_systems
@@ -57,16 +58,18 @@ def rated_sample(query: CountsQuery, selection: Selection) -> RatedSample:
             "random sample, or a review queue with probabilities"
         )
         return RatedSample({}, reason, reason)
-    by_campaign = {campaign.pk: sampling.inclusion(campaign) for campaign in campaigns}
-    if any(by_campaign.values()) and len(answers) > 1:
-        reason = (
-            "people's answers come from several samples, some of them drawn with probabilities of their own; "
-            "choose one campaign"
-        )
-        return RatedSample({}, reason, reason)
-    probabilities = {
-        item: probability for rows in by_campaign.values() for item, (probability, _) in (rows or {}).items()
-    }
+    inclusions = [sampling.inclusion(campaign) or {} for campaign in campaigns]
+    probabilities = {item: probability for rows in inclusions for item, (probability, _) in rows.items()}
+    if probabilities and len(answers) > 1:
+        are_drawn = None not in answers and all(inclusions)
+        joint = designs.union(campaigns) if are_drawn else None
+        if joint is None or not probabilities.keys() <= answered_items(query, selection):
+            reason = (
+                "people's answers come from several samples, some of them drawn with probabilities of their "
+                "own that do not combine; choose one campaign"
+            )
+            return RatedSample({}, reason, reason)
+        probabilities = {item: joint[item] for item in probabilities}
     return RatedSample(probabilities, NOT_RANDOM if query.correction == "rogan_gladen" else "")
 
 
@@ -77,6 +80,15 @@ def scope_answers(query: CountsQuery, selection: Selection) -> set[int | None]:
         rater__in=[rater.id for rater in selection.people],
     )
     return set(counts.values_list("campaign", flat=True).distinct())
+
+
+def answered_items(query: CountsQuery, selection: Selection) -> set[int]:
+    """Return the ids of the items that people answered, or gave a reason for not answering."""
+    answers = query.scope.labels().filter(
+        question__in=[question.id for question in selection.questions],
+        rater__in=[rater.id for rater in selection.people],
+    )
+    return set(answers.order_by().values_list("item", flat=True).distinct())
 
 
 def systems_of(

@@ -376,12 +376,16 @@ def load(
             number = maps[question].apply(number)
         records[answer] = recorded(place, info, sample, number if text is None else text)
     records_read = tuple(records.values())
-    answered_items = {
-        key[0] for key, record in records.items() if record.kind == HUMAN and record.value is not None
-    }
-    design = design_of(
-        scope, subject.question_ids, {pk: place.key for pk, place in where.items()}, answered_items
+    answered_items, unanswerable_items = (
+        {
+            key[0]
+            for key, record in records.items()
+            if record.kind == HUMAN and (record.value is None) == is_missing
+        }
+        for is_missing in (False, True)
     )
+    keys = {pk: place.key for pk, place in where.items()}
+    design = design_of(scope, subject.question_ids, keys, answered_items, unanswerable_items)
     present = {(question, rater) for _, question, rater, _ in records}
     return SubjectData(
         subject=subject,

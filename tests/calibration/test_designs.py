@@ -4,19 +4,34 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 from sklearn.metrics import cohen_kappa_score
 
-from annotation.models import Campaign, Corpus, Label, Question, Rater
+from annotation.campaigns import review_queue
+from annotation.models import Campaign, Corpus, Import, Label, Question, Rater
+from calibration.exports.writing import write
+from calibration.gold import export
+from calibration.gold.derivation import make
+from calibration.gold.shares import GONE, sentences, shares_of
+from calibration.models import Gold
 from calibration.ratings.definitions import parse
+from calibration.ratings.designs import Design
 from calibration.ratings.ratings import load, places, subjects_of
 from calibration.ratings.scope import census, of_campaign, of_corpus
+from calibration.reports import designs
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import Snapshot, snapshot_of
+from calibration.statistics import Plan, Ratings
+from calibration.statistics.core.resampling import resampling_of
+from calibration.statistics.describe import average
 from calibration.studies import study_actions as studies
 from tests import factories
 
@@ -72,18 +87,27 @@ def say(
         )
 
 
-def reviewed(corpus: Corpus, seed: int = 0, share: float = SHARE, person: str = "ann") -> Campaign:
+def reviewed(
+    corpus: Corpus,
+    seed: int = 0,
+    share: float = SHARE,
+    person: str = "ann",
+    name: str = "",
+    *,
+    answered: bool = True,
+) -> Campaign:
     """Return a review campaign of all flagged items and a share of the rest, answered by a person."""
     strata = [{"rule": "flagged", "share": 1}, {"rule": "rest", "share": share}]
     campaign = factories.campaign(
         corpus,
         "cocoeval_behaviours",
-        name=f"review {seed}",
+        name=name or f"review {seed}",
         opened=True,
         seed=seed,
         review={"judges": ["judge"], "question": question().key, "strata": strata},
     )
-    answer(corpus, campaign, person)
+    if answered:
+        answer(corpus, campaign, person)
     return campaign
 
 
@@ -143,6 +167,8 @@ def test_a_report_weighs_the_items_of_a_review_campaign_and_shows_its_strata(cor
             for name, items, n in (("flagged", 15, 15), ("rest", 45, 11))
         ],
         "problem": "",
+        "population": 60,
+        "combination": "",
     }
     assert result.raters == ()
     assert all(figure.status == "rejected" for figure in compared.replacement)
@@ -194,25 +220,214 @@ def test_answers_that_no_campaign_drew_leave_figures_unweighted_and_the_report_s
     assert report(corpus).questions[0].design is None  # people answered every item
 
 
-def test_two_campaigns_over_the_same_items_are_averaged(corpus: Corpus) -> None:
-    campaigns = [reviewed(corpus, seed, share, f"p{seed}") for seed, share in ((1, 0.2), (2, 0.4))]
-    scope = of_corpus(corpus)
+def design(corpus: Corpus, campaign: Campaign | None = None) -> Design:
+    """Return the design of the answers of people in a corpus, or in one of its campaigns."""
+    scope = of_corpus(corpus) if campaign is None else of_campaign(campaign)
     counted = census(scope)
-    where = places(scope, {"turn"})
-    (subject,) = subjects_of(parse({}), counted)
-    data = load(scope, subject, counted, where)
-    sizes = [(15 + 9 * 5) ** 2 / (15 + 9 * 25), (15 + 18 * 2.5) ** 2 / (15 + 18 * 6.25)]
-    shares = [size / sum(sizes) for size in sizes]
-    drawn = [set(c.tasks.values_list("continuation__dialogue__key", flat=True)) for c in campaigns]
-    for key, weight in data.design.weights.items():
-        name = key.split("/")[0]
-        if int(name[1:]) % 4 == 0:
-            assert weight == pytest.approx(1)
-        else:
-            expected = sum(
-                share * w for share, w, d in zip(shares, (5, 2.5), drawn, strict=True) if name in d
-            )
-            assert weight == pytest.approx(expected)
-    assert len(data.design.weights) == len(drawn[0] | drawn[1])
-    own = load(of_campaign(campaigns[0]), subject, census(of_campaign(campaigns[0])), where)
-    assert sum(own.design.weights.values()) == pytest.approx(N)
+    (subject,) = subjects_of(parse({}), census(of_corpus(corpus)))
+    return load(scope, subject, counted, places(scope, {"turn"})).design
+
+
+def by_dialogue(weights: Mapping[str, float]) -> dict[int, float]:
+    return {int(key[1:3]): weight for key, weight in weights.items()}
+
+
+def test_an_item_counts_by_the_probability_that_any_of_two_campaigns_draws_it(corpus: Corpus) -> None:
+    first, second = (reviewed(corpus, seed, share, f"p{seed}") for seed, share in ((1, 0.2), (2, 0.4)))
+    both = design(corpus)
+    expected = 1 - (1 - 9 / 45) * (1 - 18 / 45)
+    assert (both.combination, both.population, both.campaigns) == ("union", N, (first.pk, second.pk))
+    assert by_dialogue(both.probabilities) == pytest.approx(
+        {number: 1.0 if number % 4 == 0 else expected for number in by_dialogue(both.weights)}
+    )
+    assert {key: 1 / weight for key, weight in both.weights.items()} == pytest.approx(both.probabilities)
+    dialogues = {
+        key
+        for campaign in (first, second)
+        for key in campaign.tasks.values_list("continuation__dialogue__key", flat=True)
+    }
+    assert {key.split("/")[0] for key in both.weights} == dialogues
+    assert sum(design(corpus, first).weights.values()) == pytest.approx(N)
+    assert "any of the review campaigns" in report_sentence(corpus)
+
+
+def report_sentence(corpus: Corpus) -> str:
+    return next(caveat for caveat in designs.caveats(report(corpus)))
+
+
+def test_the_probabilities_are_those_of_the_judges_answers_when_each_campaign_drew(corpus: Corpus) -> None:
+    reviewed(corpus, 1, 0.2, "first")
+    judge = Rater.objects.get(name="judge")
+    for label in judge.labels.all():  # the judge now flags every third
+        Label.objects.filter(pk=label.pk).update(superseded_at=timezone.now())
+    say(judge, corpus, question(), {key: float(n % 3 == 0) for n, key in enumerate(keys(corpus))})
+    reviewed(corpus, 2, 0.4, "second")
+    before, after = (lambda n: 1.0 if n % 4 == 0 else 9 / 45), (lambda n: 1.0 if n % 3 == 0 else 16 / 40)
+    probabilities = by_dialogue(design(corpus).probabilities)
+    assert probabilities == pytest.approx({n: 1 - (1 - before(n)) * (1 - after(n)) for n in probabilities})
+
+
+def test_campaigns_that_drew_from_different_items_speak_of_the_items_of_both(corpus: Corpus) -> None:
+    reviewed(corpus, 1, 0.2, "first")
+    grown = Import.objects.create(corpus=corpus, format="native", file_name="more", content_hash="1")
+    for number in range(N, N + 40):
+        factories.dialogue(corpus, f"d{number:02}", turns=1)
+    corpus.dialogues.filter(key__gte=f"d{N}").update(imported=grown)
+    judge = Rater.objects.get(name="judge")
+    say(judge, corpus, question(), {key: float(n % 4 == 0) for n, key in enumerate(keys(corpus)) if n >= N})
+    reviewed(corpus, 2, 0.4, "second")
+    both = design(corpus)
+    assert (both.problem, both.population) == ("", N + 40)
+    of_rest = {n: p for n, p in by_dialogue(both.probabilities).items() if n % 4}
+    assert of_rest == pytest.approx({n: 0.4 if n >= N else 1 - 0.8 * 0.6 for n in of_rest})
+
+
+def test_draws_of_one_seed_hold_each_other_so_the_larger_probability_counts(corpus: Corpus) -> None:
+    reviewed(corpus, 3, 0.2, "first")
+    larger = reviewed(corpus, 3, 0.4, "second", name="larger")
+    both = design(corpus)
+    assert both.combination == "union"
+    assert both.probabilities == pytest.approx(design(corpus, larger).probabilities)
+
+
+def averaged(corpus: Corpus, campaigns: Sequence[Campaign], shares: Sequence[float]) -> dict[int, float]:
+    """Return the weights of two campaigns, averaged by their effective numbers of items."""
+    parts = []
+    for campaign, share in zip(campaigns, shares, strict=True):
+        dialogues = set(campaign.tasks.values_list("continuation__dialogue__key", flat=True))
+        numbers = [int(key[1:3]) for key in dialogues]
+        parts.append({n: 1.0 if n % 4 == 0 else 1 / share for n in numbers})
+    sizes = [sum(part.values()) ** 2 / sum(w * w for w in part.values()) for part in parts]
+    return {
+        n: sum(size / sum(sizes) * part.get(n, 0.0) for size, part in zip(sizes, parts, strict=True))
+        for n in {*parts[0], *parts[1]}
+    }
+
+
+def test_campaigns_are_averaged_while_drawn_items_have_no_answer(corpus: Corpus) -> None:
+    campaigns = [reviewed(corpus, 1, 0.2, "first"), reviewed(corpus, 2, 0.4, "second", answered=False)]
+    key = campaigns[1].tasks.values_list("continuation__dialogue__key", flat=True).first()
+    say(Rater.objects.create(name="second", kind="human"), corpus, question(), {key: 0.0}, campaigns[1])
+    both = design(corpus)
+    assert (both.combination, both.probabilities) == ("average", {})
+    assert by_dialogue(both.weights) == pytest.approx(averaged(corpus, campaigns, (0.2, 0.4)))
+    assert "averaged" in report_sentence(corpus)
+
+
+def test_campaigns_are_averaged_where_the_strata_of_one_can_no_longer_be_read(corpus: Corpus) -> None:
+    campaigns = [reviewed(corpus, seed, share, f"p{seed}") for seed, share in ((1, 0.2), (2, 0.4))]
+    factories.dialogue(corpus, "extra", turns=1)  # of no import: nobody knows since when it is there
+    both = design(corpus)
+    assert both.combination == "average"
+    assert by_dialogue(both.weights) == pytest.approx(averaged(corpus, campaigns, (0.2, 0.4)))
+
+
+def test_strata_are_read_as_they_were_or_not_at_all(corpus: Corpus) -> None:
+    campaign = reviewed(corpus, 1, 0.2, "first")
+    expected = {
+        item: (1.0, "flagged") if flag else (9 / 45, "rest")
+        for item, flag in Rater.objects.get(name="judge").labels.values_list("item", "number")
+    }
+    assert review_queue.drawn_from(campaign) == expected
+    assert campaign.review_strata is not None
+    early = campaign.review_strata | {"drawn_at": "2020-01-01T00:00:00+00:00"}  # before the judge answered
+    assert review_queue.drawn_from(Campaign(pk=campaign.pk, review_strata=early)) is None
+
+
+def gold_of(corpus: Corpus, campaign: Campaign | None = None, **how: Any) -> Gold:
+    version = question().version
+    return make(corpus=corpus, campaign=campaign, scheme_version=version, by=None, **how)
+
+
+def gold_rows(gold: Gold) -> list[dict[str, str]]:
+    text = io.BytesIO()
+    write(export.query(gold), "csv", text)
+    return list(csv.DictReader(io.StringIO(text.getvalue().decode())))
+
+
+def test_shares_of_gold_are_those_of_all_items_drawn_from(corpus: Corpus, researcher: Client) -> None:
+    campaign = reviewed(corpus)
+    gold = gold_of(corpus, campaign)
+    person, _, weights = weights_of(report(corpus, campaign), campaign)
+    (shares,) = shares_of(gold)
+    (yes,) = shares.rows
+    assert (shares.is_weighted, shares.population, shares.n_items) == (True, N, len(person))
+    assert (yes.value, yes.n_items, yes.share.n_clusters) == ("1", person.sum(), len(person))
+    assert yes.share.value == pytest.approx(np.average(person, weights=weights))
+    ratings = Ratings.from_matrix(person[:, None].astype(float), level="binary", weights=weights)
+    same = average(ratings.values, 0, resampling_of(ratings, Plan()), ratings.weights)
+    assert (yes.share.low, yes.share.high) == pytest.approx((same.low, same.high), abs=0.03)
+    assert {"unequal_probabilities", "few_events", "few_heavy_events"} <= set(yes.share.flags)
+    page = researcher.get(reverse("gold", args=[gold.pk])).content.decode()
+    assert "all 60 items drawn from" in page
+    assert f"{np.average(person, weights=weights):.0%}" in page
+    assert f"{person.mean():.0%}" not in page  # never the plain share of the rated items
+    answer = researcher.get(reverse("api-gold", args=[gold.pk])).json()
+    assert answer["shares"] == [json.loads(json.dumps(shares.as_dict()))]
+    assert answer["options"]["designs"] == {
+        question().key: {"campaigns": [campaign.pk], "combination": ""},
+    }
+
+
+def test_each_row_of_gold_has_the_probability_with_which_its_item_was_drawn(corpus: Corpus) -> None:
+    campaign = reviewed(corpus)
+    for row in gold_rows(gold_of(corpus, campaign)):
+        is_flagged = int(row["dialogue"][1:]) % 4 == 0
+        assert float(row["inclusion_probability"]) == pytest.approx(1.0 if is_flagged else 11 / 45)
+        assert float(row["weight"]) == pytest.approx(1.0 if is_flagged else 45 / 11)
+
+
+def test_gold_of_several_campaigns_counts_by_the_probability_that_any_draws_an_item(corpus: Corpus) -> None:
+    for seed, share in ((1, 0.2), (2, 0.4)):
+        reviewed(corpus, seed, share, f"p{seed}")
+    gold = gold_of(corpus)
+    (shares,) = shares_of(gold)
+    expected = design(corpus)
+    assert (shares.combination, shares.population) == ("union", N)
+    by_item = {row["item"]: float(row["inclusion_probability"]) for row in gold_rows(gold)}
+    assert by_item == pytest.approx(expected.probabilities)
+    factories.dialogue(corpus, "extra", turns=1)  # of no import: the strata can no longer be read
+    review_queue._drawn_from.cache_clear()
+    (later,) = shares_of(gold)
+    assert (later.is_weighted, later.problem) == (False, GONE)
+    assert {row["inclusion_probability"] + row["weight"] for row in gold_rows(gold)} == {""}
+
+
+def test_averaged_campaigns_give_gold_weights_and_no_probabilities(corpus: Corpus) -> None:
+    campaigns = [reviewed(corpus, 1, 0.2, "first"), reviewed(corpus, 2, 0.4, "second", answered=False)]
+    key = campaigns[1].tasks.values_list("continuation__dialogue__key", flat=True).first()
+    say(Rater.objects.create(name="second", kind="human"), corpus, question(), {key: 0.0}, campaigns[1])
+    gold = gold_of(corpus)
+    (shares,) = shares_of(gold)
+    rows = gold_rows(gold)
+    assert {row["inclusion_probability"] for row in rows} == {""}
+    weights = averaged(corpus, campaigns, (0.2, 0.4))
+    assert {int(row["dialogue"][1:]): float(row["weight"]) for row in rows} == pytest.approx(
+        {int(row["dialogue"][1:]): weights[int(row["dialogue"][1:])] for row in rows}
+    )
+    assert any("have no gold value" in sentence for sentence in sentences([shares]))
+
+
+def test_shares_of_gold_without_known_probabilities_are_of_the_items_with_gold(
+    corpus: Corpus, researcher: Client
+) -> None:
+    campaign = reviewed(corpus)
+    dialogues = set(campaign.tasks.values_list("continuation__dialogue__key", flat=True))
+    outside = next(key for key in keys(corpus) if key not in dialogues)
+    say(Rater.objects.get(name="ann"), corpus, question(), {outside: 0.0})
+    gold = gold_of(corpus)
+    (shares,) = shares_of(gold)
+    assert (shares.is_weighted, shares.subject) == (False, "the 27 items with gold")
+    page = researcher.get(reverse("gold", args=[gold.pk])).content.decode()
+    assert "no review campaign drew" in page
+    assert "the 27 items with gold" in page
+    assert {row["inclusion_probability"] + row["weight"] for row in gold_rows(gold)} == {""}
+
+
+def test_gold_that_a_judge_helped_to_make_is_not_weighted(corpus: Corpus) -> None:
+    campaign = reviewed(corpus)
+    gold = gold_of(corpus, raters=["ann", "judge"])
+    (shares,) = shares_of(gold)
+    assert (shares.is_weighted, shares.n_items) == (False, gold.n - gold.without)
+    assert shares.problem.startswith("No review campaign drew 34 of the items with gold")
+    assert campaign.tasks.count() == N - 34
