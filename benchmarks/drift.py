@@ -198,9 +198,9 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
     """Run the simulations; the default options give the tables in the docs."""
     parser = argparse.ArgumentParser(prog="benchmarks drift", description=__doc__)
     parser.add_argument("--streams", type=int, default=1000, help="streams per kind (1,000)")
-    parser.add_argument("--studies", type=int, default=1000, help="rechecks of unchanged judges each (1,000)")
+    parser.add_argument("--studies", type=int, default=400, help="rechecks of unchanged judges each (400)")
     parser.add_argument(
-        "--moved", type=int, default=200, help="streams, and rechecks, of a change each (200)"
+        "--moved", type=int, default=100, help="streams, and rechecks, of a change each (100)"
     )
     parser.add_argument("--resamples", type=int, default=400, help="resamples and permutations (400)")
     parser.add_argument("--processes", type=int, default=os.cpu_count(), help="cells computed at a time")

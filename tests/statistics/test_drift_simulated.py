@@ -6,6 +6,7 @@ import pytest
 
 from benchmarks.drift import (
     CHANGED_STREAMS,
+    LATE,
     MOVED_JUDGES,
     UNCHANGED_JUDGES,
     UNCHANGED_STREAMS,
@@ -26,21 +27,18 @@ RESAMPLES = 400
 @pytest.mark.parametrize("stream", UNCHANGED_STREAMS, ids=str)
 def test_false_alarms_stay_below_the_stated_rate_over_a_thousand_streams(stream: Stream) -> None:
     figures = monitored_streams(stream, 1000)
-    assert figures["alarms"] <= figures["share"] * 1000 + 1e-9
     assert figures["high"] <= ALPHA, "the 95% interval of the rate, too"
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("stream", CHANGED_STREAMS, ids=str)
-def test_a_change_of_the_rate_is_found_and_none_before_it_happens(stream: Stream) -> None:
-    figures = monitored_streams(stream, 100)
-    assert figures["early"] <= 100 * ALPHA
-    assert stream.changed_to is not None
-    if abs(stream.changed_to - stream.mean) >= 0.3 or (stream.baseline, stream.late) == (200, 0) != (
-        stream.baseline,
-        stream.mean - stream.changed_to,
-    ):
-        assert figures["median"] is not None
+def test_a_change_of_the_rate_is_found_the_more_often_the_larger_it_is() -> None:
+    rows = [monitored_streams(stream, 60) for stream in CHANGED_STREAMS]
+    assert sum(row["early"] for row in rows) <= ALPHA * sum(row["streams"] for row in rows)
+    shares = {(row["kind"], row["baseline"], row["late"], row["changed_to"]): row["share"] for row in rows}
+    for baseline, late in ((100, 0), (200, 0), (200, LATE)):
+        shifts = [shares["share", baseline, late, rate] for rate in (0.4, 0.5, 0.6)]
+        assert shifts == sorted(shifts)
+        assert shifts[-1] > 0.8
 
 
 def test_a_large_change_is_found_within_a_hundred_clusters() -> None:
@@ -51,7 +49,7 @@ def test_a_large_change_is_found_within_a_hundred_clusters() -> None:
 
 @pytest.mark.exhaustive
 def test_an_unchanged_judge_is_seldom_said_to_have_moved() -> None:
-    rows = [rechecks(judge, 300, RESAMPLES) for judge in UNCHANGED_JUDGES]
+    rows = [rechecks(judge, 100, RESAMPLES) for judge in UNCHANGED_JUDGES]
     for row in rows:
         assert row["low"] <= STATED, row
     total = sum(row["studies"] for row in rows)
@@ -62,7 +60,7 @@ def test_an_unchanged_judge_is_seldom_said_to_have_moved() -> None:
 
 @pytest.mark.exhaustive
 def test_a_judge_that_moved_is_found_the_more_often_the_more_it_moved() -> None:
-    rows = {judge: rechecks(judge, 60, RESAMPLES) for judge in MOVED_JUDGES}
+    rows = {judge: rechecks(judge, 40, RESAMPLES) for judge in MOVED_JUDGES}
     for judge, row in rows.items():
         if judge.share == 0.4:
             assert row["low"] > 0.9, row
