@@ -22,7 +22,7 @@ from django.db import connection
 from django.utils import timezone
 
 from annotation.campaigns import allocation, choice, reviewed
-from annotation.campaigns.allocation import Deviation, QueueError, StratumSize, Value
+from annotation.campaigns.allocation import Deviation, Inclusion, QueueError, StratumSize, Value
 from annotation.corpora import splits
 from annotation.errors import CampaignRefused
 from annotation.models import Campaign, Question, SampledItem
@@ -216,7 +216,7 @@ def keep(campaign: Campaign) -> None:
     campaign.save(update_fields=["review_strata"])
 
 
-def drawn_from(campaign: Campaign) -> dict[int, tuple[float, str]] | None:
+def drawn_from(campaign: Campaign) -> Inclusion | None:
     """Return the probability and the stratum of every item that an opened campaign could draw, by item id.
 
     A probability lies above 0 and is at most 1; items of strata that are left out are absent. None where the
@@ -229,7 +229,7 @@ def drawn_from(campaign: Campaign) -> dict[int, tuple[float, str]] | None:
 
 
 @lru_cache(maxsize=16)  # the past does not change, and a report asks for each of its questions
-def _drawn_from(pk: int, drawn_at: str) -> dict[int, tuple[float, str]] | None:
+def _drawn_from(pk: int, drawn_at: str) -> Inclusion | None:
     campaign = Campaign.objects.select_related("corpus", "scheme_version__scheme").get(pk=pk)
     at = datetime.fromisoformat(drawn_at)
     try:

@@ -15,14 +15,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-import numpy as np
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q
 
-from annotation.campaigns import review_queue, sampling
+from annotation.campaigns import allocation, review_queue, sampling
+from annotation.campaigns.allocation import Inclusion
 from annotation.models import Campaign, Label
 from annotation.models.labels import Rater
 from calibration.ratings.scope import Scope, items_of
-from calibration.statistics.core.samples import kish
+from calibration.statistics.core.samples import averaged_weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,6 @@ class DesignStratum:
     probability: float
 
 
-Inclusion = Mapping[int, tuple[float, str]]
-"""Probability and stratum of each item that a campaign drew, or could draw, by item id."""
 Combination = Literal["", "union", "average"]
 """How several campaigns count together; empty for one."""
 COMBINATIONS: dict[str, str] = {
@@ -91,13 +89,24 @@ def design_of(
     answered: Collection[int],
     unanswerable: Collection[int] = (),
 ) -> Design:
-    """Return the design of the items that people answered; NO_DESIGN without a review campaign.
+    """Return the design of the items that people answered; NO_DESIGN if no judge chose them.
 
     `places` are the keys of the labelled items of the part shown, by id; `answered` the items that people
     answered, and `unanswerable` those for which a person gave a reason instead. Each item counts once where
     people answered all of them, whatever the campaigns.
     """
-    campaigns = _campaigns(scope, questions) if answered else []
+    sampled = _campaigns(scope, questions) if answered else []
+    if not sampled:
+        return NO_DESIGN
+    apart = [campaign.name for campaign in sampled if campaign.sample_apart is not None]
+    if apart and len(answered) < _n_items(scope, answered):
+        return Design(
+            problem=(
+                f"In {', '.join(apart)} people answered items because a judge and people differ there: the "
+                "figures with people are of the answered items only, not of all items."
+            )
+        )
+    campaigns = [campaign for campaign in sampled if campaign.review_strata is not None]
     if not campaigns:
         return NO_DESIGN
     inclusions = {campaign: sampling.inclusion(campaign) or {} for campaign in campaigns}
@@ -125,6 +134,21 @@ def design_of(
         combination=combined.combination,
         probabilities={places[item]: p for item, p in combined.probabilities.items() if item in places},
         campaigns=tuple(campaign.pk for campaign in campaigns),
+    )
+
+
+def rated_only(scope: Scope, questions: Collection[int]) -> str:
+    """Return a sentence for figures of people's answers that are not weighted; '' where none is needed.
+
+    It is needed where review campaigns drew items that people answered with unequal probabilities.
+    """
+    campaigns = _campaigns(scope, questions)
+    strata = [row for campaign in campaigns for row in (campaign.review_strata or {})["strata"]]
+    if len(campaigns) < 2 and len({row["probability"] for row in strata} - {None}) < 2:
+        return ""
+    return (
+        "People’s items were drawn with unequal probabilities and are not weighted here: figures of their "
+        "answers are of the rated items, not of all items. A report weights them."
     )
 
 
@@ -161,7 +185,8 @@ def weighting(inclusions: Mapping[Campaign, Inclusion], *, is_complete: bool) ->
         return Weighting(weights, probabilities, len(joint), "union")
     sizes = {_population(campaign) for campaign in campaigns}
     if len(sizes) == 1:
-        return Weighting(_averaged_weights(inclusions.values()), population=max(sizes), combination="average")
+        parts = [{item: 1 / p for item, (p, _) in inclusion.items()} for inclusion in inclusions.values()]
+        return Weighting(averaged_weights(parts), population=max(sizes), combination="average")
     reason = "their probabilities do not combine" if is_complete else "some drawn items have no answer yet"
     return Weighting(
         problem=(
@@ -181,44 +206,15 @@ def union(campaigns: Sequence[Campaign]) -> dict[int, float] | None:
     """Return the probability that any of several campaigns draws an item, of all items that one can draw.
 
     None where it is not known: the strata of a campaign can no longer be read, or two draws depend on each
-    other, because they have the same seed and divide an item's stratum differently.
+    other.
     """
-    by_seed: dict[int, list[Inclusion]] = {}
+    draws = []
     for campaign in campaigns:
         population = review_queue.drawn_from(campaign)
         if population is None:
             return None
-        by_seed.setdefault(campaign.seed, []).append(population)
-    missed: dict[int, float] = {}
-    for populations in by_seed.values():
-        joint = _joint_of_seed(populations)
-        if joint is None:
-            return None
-        for item, probability in joint.items():
-            missed[item] = missed.get(item, 1.0) * (1 - probability)
-    return {item: 1 - rest for item, rest in missed.items()}
-
-
-def _joint_of_seed(populations: Sequence[Inclusion]) -> dict[int, float] | None:
-    """Return the probability that any of several draws from one seed has an item; None where not known.
-
-    Draws from one seed take the items of a stratum in the same order. So of equal strata the larger sample
-    holds the smaller, and the probability is the larger one; so it is where one alone can draw the item, or
-    one draws it for certain.
-    """
-    codes: dict[frozenset[int], int] = {}
-    strata: dict[int, set[int]] = {}
-    joint: dict[int, float] = {}
-    for population in populations:
-        members: dict[str, set[int]] = {}
-        for item, (_, stratum) in population.items():
-            members.setdefault(stratum, set()).add(item)
-        code = {name: codes.setdefault(frozenset(items), len(codes)) for name, items in members.items()}
-        for item, (probability, stratum) in population.items():
-            strata.setdefault(item, set()).add(code[stratum])
-            joint[item] = max(joint.get(item, 0.0), probability)
-    is_known = all(len(codes_of_item) == 1 or joint[item] == 1 for item, codes_of_item in strata.items())
-    return joint if is_known else None
+        draws.append((campaign.seed, population))
+    return allocation.joint_probabilities(draws)
 
 
 def _is_complete(
@@ -233,9 +229,10 @@ def _is_complete(
 
 
 def _campaigns(scope: Scope, questions: Collection[int]) -> list[Campaign]:
-    """Return the review campaigns of a scope in which people answered the questions."""
+    """Return the campaigns of a scope with items drawn by what a judge said, where people answered them."""
     if scope.campaign is not None:
-        return [scope.campaign] if scope.campaign.review_strata is not None else []
+        own = scope.campaign
+        return [own] if own.review_strata is not None or own.sample_apart is not None else []
     answers = Label.objects.filter(
         scope.subset.of_days("created_at"),
         campaign=OuterRef("pk"),
@@ -244,8 +241,8 @@ def _campaigns(scope: Scope, questions: Collection[int]) -> list[Campaign]:
         rater__kind=Rater.Kind.HUMAN,
         superseded_at__isnull=True,
     )
-    drawn_from = Campaign.objects.filter(Exists(answers), corpus=scope.corpus, review_strata__isnull=False)
-    return list(drawn_from.order_by("pk"))
+    by_judge = Q(review_strata__isnull=False) | Q(sample_apart__isnull=False)
+    return list(Campaign.objects.filter(by_judge, Exists(answers), corpus=scope.corpus).order_by("pk"))
 
 
 def _n_items(scope: Scope, answered: Iterable[int]) -> int:
@@ -278,15 +275,3 @@ def _strata(
             )
         )
     return rows
-
-
-def _averaged_weights(inclusions: Iterable[Inclusion]) -> dict[int, float]:
-    """Return the weight of each item drawn, by id: the weighted sum over the campaigns that drew it."""
-    parts = [{item: 1 / p for item, (p, _) in inclusion.items()} for inclusion in inclusions]
-    sizes = [kish(np.array(list(part.values()))) for part in parts]
-    total = sum(sizes)
-    weights: dict[int, float] = {}
-    for part, size in zip(parts, sizes, strict=True):
-        for item, weight in part.items():
-            weights[item] = weights.get(item, 0.0) + weight * size / total
-    return weights

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import connection
 from django.db.models import Count, Max, Q, QuerySet
 
 from annotation.corpora import comparisons, splits
-from annotation.models import Item, Label, LabelCount, Occasion
+from annotation.models import Continuation, Corpus, Item, Label, LabelCount, Occasion
 from annotation.models.corpora import ITEM_PARTS
 from annotation.schemes.definitions import RANKING, UNSCALED
 from annotation.text.references import item_key, key_of_item
@@ -66,7 +66,7 @@ def counterpart(scheme: str, question: str, other_scheme: str, other_question: s
 
 
 TEXT = "text"
-HUMAN, METRIC = "human", "metric"
+HUMAN, JUDGE, METRIC = "human", "judge", "metric"
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,6 +290,14 @@ class SubjectData:
     unanswered: tuple[Record, ...] = ()
     design: Design = NO_DESIGN
 
+    @property
+    def has_unrated(self) -> bool:
+        """Whether people answered some of the items, and a judge, or a metric naming categories, others."""
+        judging = (JUDGE, METRIC) if self.subject.question.level == "nominal" else (JUDGE,)
+        answered = [record for record in self.records if record.value is not None]
+        rated = {record.item for record in answered if record.kind == HUMAN}
+        return bool(rated) and any(r.item not in rated for r in answered if r.kind in judging)
+
     def ratings(self, samples: Samples | None = None) -> Ratings:
         """Return the items x raters matrix. Raises RatingError if an answer is off its scale."""
         question = self.subject.question
@@ -441,7 +449,7 @@ def _digest(subject: Subject, records: Iterable[Record], design: Design) -> str:
     links = [(link.question.ref, link.map.as_dict()) for link in subject.links]
     head = repr((subject.question.ref, subject.question.level, subject.question.values, links))
     lines = sorted(
-        f"{r.item}\t{r.cluster}\t{r.kind}\t{r.rater}\t{r.sample}\t{r.value!r}\t{r.identified}"
+        f"{r.item}\t{r.cluster}\t{r.kind}\t{r.rater}\t{r.sample}\t{r.value!r}\t{r.identified}\t{r.system}"
         for r in records
     )
     if design != NO_DESIGN:
@@ -555,6 +563,20 @@ def lengths(items: Collection[int]) -> dict[int, tuple[int, int]]:
 
 def _batches(ids: list[int]) -> Iterable[list[int]]:
     return (ids[start : start + BATCH] for start in range(0, len(ids), BATCH))
+
+
+def conditions(corpus: Corpus, continuations: Collection[str]) -> dict[str, dict[str, Any]]:
+    """Return the conditions of those of these continuations that have any, by the continuation's key."""
+    rows = (
+        Continuation.objects.filter(dialogue__corpus=corpus)
+        .exclude(condition={})
+        .values_list("dialogue__key", "key", "condition")
+    )
+    by_key = (
+        (item_key(dialogue, own, None), condition)
+        for dialogue, own, condition in rows.iterator(chunk_size=CHUNK)
+    )
+    return {key: condition for key, condition in by_key if key in continuations}
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import numpy as np
 from annotation.kinds import KINDS
 from annotation.text.display import number, percent
 from calibration.ratings.ratings import SubjectData
+from calibration.ratings.votes import Compared
 from calibration.reports.figures import HUMAN, JUDGE, crowd, figures
 from calibration.reports.results import BiasRow, Figure, JudgeBiases, QuestionRaters, RaterVerdict
 from calibration.reports.snapshot import Snapshot
@@ -32,6 +33,7 @@ from calibration.reports.tables import (
 from calibration.reports.wording import PER_DOUBLING, Crowd, crowd_of, interval, length_effect, signed
 from calibration.statistics import Ratings, Result
 from calibration.statistics.analysis import mean_of
+from calibration.statistics.core.engine import UNEQUAL
 from calibration.statistics.core.ratings import Floats, RatingError
 from calibration.statistics.describe import as_numbers
 from calibration.statistics.judge_biases import (
@@ -42,7 +44,6 @@ from calibration.statistics.judge_biases import (
     length_slope,
     p_values,
 )
-from calibration.statistics.preference_strengths import Vote
 from calibration.statistics.preferences import position_bias
 from calibration.statistics.rater_panel import SEVERITY
 from calibration.studies.inputs import Inputs
@@ -60,6 +61,12 @@ CHECKS: dict[str, tuple[str, str]] = {
 }
 """Title of each check's effect and of the figure beside it, in display order; `{people}` names the crowd."""
 POINTS = {True: "probability", False: "points"}
+WEIGHTED = {
+    "severity": "Severity is then the weighted mean of judge less {people}: the additive model, and with it "
+    "the severities of single raters, has no weighted form.",
+    "position": "The share of equal answers in both orders has no weighted form.",
+}
+"""What is left out of a check of items drawn with unequal probabilities."""
 NOT_REWORDED = "not checked: run the check of rewordings on the judge’s draft in the workbench"
 
 
@@ -94,7 +101,7 @@ def biases_of(inputs: Inputs, raters: Sequence[QuestionRaters]) -> tuple[JudgeBi
     ]
     for compared in inputs.compared:
         info = compared.question
-        if rows := _of_votes(compared.votes, info.title, inputs):
+        if rows := _of_votes(compared, inputs):
             by_question.append(JudgeBiases(info.ref, info.title, info.item_kind, tuple(rows)))
     return _tested(by_question, inputs.definition.plan.level)
 
@@ -124,13 +131,14 @@ def _checks(question: _Question, column: int, inputs: Inputs) -> Iterator[BiasRo
     people = block[:, list(question.people)]
     binary, mean = ratings.level == "binary", mean_of(people)
     facts = inputs.judges.get(name, JudgeFacts())
+    weights = ratings.weights if ratings.is_unequal else None
     characters = np.array([inputs.lengths.get(item, (np.nan, 0))[0] for item in ratings.items], np.float64)
-    slope = length_slope(judge, people, characters, ratings.clusters, plan)
+    slope = length_slope(judge, people, characters, ratings.clusters, plan, weights)
     yield BiasRow(name, "length", PER_DOUBLING[binary], question.figure(slope, name))
     if facts.systems:
         systems = {record.item: record.system for record in question.data.records}
         own = np.array([systems.get(item, "") in facts.systems for item in ratings.items], np.bool_)
-        preference = family_preference(judge, mean, own, ratings.clusters, plan)
+        preference = family_preference(judge, mean, own, ratings.clusters, plan, weights)
         yield BiasRow(name, "family", POINTS[binary], question.figure(preference, name))
     yield _severity(question, name, judge, mean, inputs)
     yield _rewording(question, name, facts)
@@ -139,13 +147,15 @@ def _checks(question: _Question, column: int, inputs: Inputs) -> Iterator[BiasRo
 def _severity(question: _Question, name: str, judge: Floats, mean: Floats, inputs: Inputs) -> BiasRow:
     """Return the judge's severity: of the additive model where raters have names, else the mean gap.
 
-    The control are the lowest and the highest severity among people.
+    Of items drawn with unequal probabilities it is the weighted gap: the model has no weighted form. The
+    control are the lowest and the highest severity among people.
     """
     rows = question.lines.rows if question.lines else ()
     by_name = {row.name: row.figure(SEVERITY) for row in rows}
     result = by_name.get(name)
     if result is None or not result.ok:
-        result = judge_severity(judge, mean, question.ratings.clusters, inputs.definition.plan)
+        weights = question.ratings.weights if question.ratings.is_unequal else None
+        result = judge_severity(judge, mean, question.ratings.clusters, inputs.definition.plan, weights)
     own = [
         (figure.value, row.name, figure)
         for row in rows
@@ -170,19 +180,25 @@ def _rewording(question: _Question, name: str, facts: JudgeFacts) -> BiasRow:
     return BiasRow(name, "rewording", "share", question.figure(result, name))
 
 
-def _of_votes(votes: Sequence[Vote], title: str, inputs: Inputs) -> list[BiasRow]:
-    """Return the check of position of every judge of pairs, with people as control."""
-    plan = inputs.definition.plan
+def _of_votes(compared: Compared, inputs: Inputs) -> list[BiasRow]:
+    """Return the check of position of every judge of pairs, with people as control.
+
+    Where people's pairs were drawn with unequal probabilities, a rater who answered no others is weighted.
+    """
+    plan, votes, title = inputs.definition.plan, compared.votes, compared.question.title
+    weights = compared.design.weights if compared.design.is_unequal else {}
     people = [vote for vote in votes if vote.kind == HUMAN]
-    control = first_excess(people, plan)
+    control = first_excess(people, plan, weights or None)
     controls = (Figure.of(control, raters=("people",), question=title),) if people else ()
     rows = []
     for name in dict.fromkeys(vote.rater for vote in votes if vote.kind == JUDGE):
         own = [vote for vote in votes if vote.rater == name]
-        effect, bias = first_excess(own, plan), position_bias(own, name, plan)
+        is_weighted = bool(weights) and all(vote.item in weights for vote in own)
+        effect = first_excess(own, plan, weights if is_weighted else None)
+        bias = position_bias(own, name, plan)
         if effect.n_items == 0 and bias is None:
             continue  # rankings: nothing is shown first of two
-        same = bias.swaps["consistent"] if bias and bias.swaps else None
+        same = bias.swaps["consistent"] if bias and bias.swaps and not is_weighted else None
         beside = Figure.of(same, raters=(name,), question=title) if same else None
         about = Figure.of(effect, raters=(name,), question=title)
         rows.append(BiasRow(name, "position", "share", about, beside=beside, people=controls))
@@ -335,6 +351,12 @@ def _remarks(result: Snapshot, question: JudgeBiases, words: Crowd) -> Iterator[
         "changes most, from the workbench.",
     }
     present = {row.check for row in question.rows}
+    if any(UNEQUAL in figure.flags for row in question.rows for figure in (row.effect, *row.people)):
+        yield (
+            "Items were drawn with unequal probabilities: effects are weighted by 1 / probability and are "
+            "estimates for all items."
+        )
+        yield from (_worded(text, words) for check, text in WEIGHTED.items() if check in present)
     yield from (meanings[check] for check in CHECKS if check in present)
     yield (
         "p: of no effect, from the interval; Holm’s correction is over all checks of a judge in this report, "

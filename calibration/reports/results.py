@@ -319,6 +319,55 @@ class JudgeBiases:
     rows: tuple[BiasRow, ...]
 
 
+# Stored figures of systems: by a judge alone, and as people would have rated them.
+
+
+@dataclass(frozen=True, slots=True)
+class SystemRow:
+    """A system under a condition: its figures, in the order of `corrected_systems.FIGURES`.
+
+    They are shares of `category` if it is not empty, of the positive class for binary questions, else means.
+    """
+
+    system: str
+    category: str
+    n_items: int
+    n_rated: int
+    figures: tuple[Figure, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SystemDifference:
+    """The first system less the second: by the judge alone and corrected, with p-values of the latter."""
+
+    first: str
+    second: str
+    category: str
+    judge_alone: Figure
+    corrected: Figure
+    p: Figure | None
+    p_holm: Figure | None
+
+
+@dataclass(frozen=True, slots=True)
+class SystemTable:
+    """The systems of a question by one judge, corrected with people's answers to `n_rated` of its items.
+
+    `no_pairs` is why no systems are compared, or empty.
+    """
+
+    ref: str
+    title: str
+    item_kind: str
+    level: str
+    judge: str
+    n_items: int
+    n_rated: int
+    rows: tuple[SystemRow, ...]
+    pairs: tuple[SystemDifference, ...]
+    no_pairs: str
+
+
 # Stored preferences: tables of systems, meetings, positions and agreement, as computed.
 
 
@@ -347,7 +396,10 @@ class PreferenceSheet:
 
 @dataclass(frozen=True, slots=True)
 class PreferenceTable:
-    """All results of one question that compares responses; `problem` says why there are none."""
+    """All results of one question that compares responses; `problem` says why there are none.
+
+    `caveat` says what the figures with people are not, '' if they are of all items.
+    """
 
     ref: str
     title: str
@@ -355,6 +407,7 @@ class PreferenceTable:
     voters: tuple[str, ...]
     sheets: tuple[PreferenceSheet, ...]
     problem: str = ""
+    caveat: str = ""
 
 
 # Stored results about each rater of a question: its ratings, agreement, and repeated answers.

@@ -296,6 +296,7 @@ Topic = Literal[
     "judge-agrees",
     "failures",
     "biased",
+    "systems",
     "better",
     "calibrated",
     "rater-by-rater",

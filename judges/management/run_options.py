@@ -64,7 +64,7 @@ class RunCommand(DatabaseCommand):
         by_metric = availability(selection.corpus) if keys else {}
         for plan in metric_plans(keys, selection.corpus):
             status = by_metric[plan.rater.spec["metric"]]
-            for line in filter(None, (status.obstacle, status.warning)):
+            for line in filter(None, (status.obstacle, status.warning)) if plan.endpoint is None else ():
                 self.stderr.write(f"{plan.rater.name}: {line}")
 
     def finish(

@@ -26,6 +26,7 @@ from jobs.models import Run
 from jobs.models.endpoint import Endpoint
 from jobs.runs import CAPS
 from judges.metrics import METRICS, split_keys
+from judges.metrics.kit.metric import ENDPOINT
 from judges.prompts import versions
 from judges.prompts.versions import Version
 from judges.protocols import PROTOCOLS, Protocol, Unfit
@@ -284,6 +285,13 @@ class NewRunForm(RunForm, SelectionForm):
         label="Metrics with variants and parameters",
         help_text="Keys such as m_sns_avg@reference:window=10, separated by commas.",
     )
+    likelihood_endpoint = forms.ModelChoiceField(
+        Endpoint.objects.none(),
+        required=False,
+        label="Endpoint for likelihood (ll)",
+        help_text="Its model scores each message, if the server gives log-probabilities of a prompt, as vLLM "
+        "does. Empty: a model on this machine.",
+    )
     endpoint = forms.ModelMultipleChoiceField(
         Endpoint.objects.none(),
         required=False,
@@ -329,6 +337,9 @@ class NewRunForm(RunForm, SelectionForm):
         assert isinstance(endpoint, forms.ModelMultipleChoiceField)
         endpoint.queryset = endpoints
         endpoint.initial = _usual_endpoint(self.corpus, endpoints)
+        for_likelihood = self.fields["likelihood_endpoint"]
+        assert isinstance(for_likelihood, forms.ModelChoiceField)
+        for_likelihood.queryset = endpoints
         judge = self.fields["judge"]
         assert isinstance(judge, forms.MultipleChoiceField)
         judge.choices = [(choice.value, choice.label) for choice in self.offered]
@@ -388,8 +399,21 @@ class NewRunForm(RunForm, SelectionForm):
 
     def selected_metrics(self) -> list[str]:
         """Return the keys of all chosen metrics, as far as they are valid."""
-        data = self.cleaned_data
-        return list(dict.fromkeys([*data.get("metrics", ()), *split_keys(data.get("metric_keys", ""))]))
+        data, endpoint = self.cleaned_data, self.cleaned_data.get("likelihood_endpoint")
+        selected = [
+            f"{key}:{ENDPOINT}={endpoint.name}" if endpoint and METRICS[key].likelihood else key
+            for key in data.get("metrics", ())
+        ]
+        return list(dict.fromkeys([*selected, *split_keys(data.get("metric_keys", ""))]))
+
+    def clean_likelihood_endpoint(self) -> Endpoint | None:
+        """Require a metric that asks an endpoint, if one is chosen, and a name that can stand in its key."""
+        endpoint: Endpoint | None = self.cleaned_data["likelihood_endpoint"]
+        if endpoint and not any(METRICS[key].likelihood for key in self.cleaned_data.get("metrics", ())):
+            raise forms.ValidationError("No chosen metric asks one: choose ll too, or leave this empty.")
+        if endpoint and "," in endpoint.name:
+            raise forms.ValidationError("A comma in its name separates parameters: rename the endpoint.")
+        return endpoint
 
     def metric_groups(self) -> dict[str, list[tuple[str, Availability, bool]]]:
         """Return the metrics by heading: key, availability for the corpus, and whether chosen."""

@@ -25,11 +25,11 @@ from judges.pages.runs import sync_endpoints
 from judges.prompts import prompt_actions, requests, versions
 from judges.prompts.requests import Request
 from judges.protocols import Asking
-from judges.runs.estimates import Forecast, SetEstimate, estimate_set
+from judges.runs.estimates import Forecast, SetEstimate, estimate_set, planned_metrics
 from judges.runs.lookup import language_warning
 from judges.runs.run_actions import start_judge, start_metrics
 from judges.runs.run_sets import start_run_set
-from judges.runs.selection import judge_needs_opening, settings_of
+from judges.runs.selection import PlannedJudge, judge_needs_opening, settings_of
 
 Target = tuple[Corpus, Campaign | None]
 ENTERED = "judges-entered"
@@ -226,7 +226,7 @@ class RequestExample:
 
 def _review_or_start(request: HttpRequest, about: dict[str, Any], form: NewRunForm) -> HttpResponse | None:
     """Start the judges, after a review if any asks a model or cannot answer everything; None if refused."""
-    opening = form.cleaned_data.get("open_test", "")
+    by, opening = user_of(request), form.cleaned_data.get("open_test", "")
     try:
         planned, metrics = form.planned(), form.selected_metrics()
         for row in planned:
@@ -234,10 +234,12 @@ def _review_or_start(request: HttpRequest, about: dict[str, Any], form: NewRunFo
                 form.add_error("open_test", refusal)
                 return None
         if "confirmed" not in request.POST:
-            together = estimate_set(planned, form.cleaned_data["mode"])
+            asking = planned_metrics(metrics, form.selection(), by)
+            together = estimate_set([*planned, *asking], form.cleaned_data["mode"], by)
             if any(forecast.estimate or forecast.unanswered for forecast in together.forecasts):
-                return _review(request, about, together, metrics)
-        by, settings, name = user_of(request), settings_of(form.cleaned_data), form.cleaned_data["set_name"]
+                local = [key for key in metrics if key not in {row.key for row in asking}]
+                return _review(request, about, together, local)
+        settings, name = settings_of(form.cleaned_data), form.cleaned_data["set_name"]
         if len(metrics) + len(planned) > 1 or name:
             run_set = start_run_set(
                 by=by,
@@ -250,7 +252,9 @@ def _review_or_start(request: HttpRequest, about: dict[str, Any], form: NewRunFo
             )
             return redirect("run-set", run_set.pk)
         if metrics:
-            return _started(request, start_metrics(by=by, keys=metrics, selection=form.selection())[0])
+            selection = form.selection()
+            runs = start_metrics(by=by, keys=metrics, selection=selection, settings=settings)
+            return _started(request, runs[0])
         (row,) = planned
         return _started(
             request,
@@ -293,14 +297,17 @@ def _example(
     request: HttpRequest, forecasts: Sequence[Forecast], campaign: Campaign | None
 ) -> RequestExample | None:
     """Return a request of the judge at the place `look` about an item, by default about any item of dev."""
-    choices = [
-        (place, forecast.planned.label) for place, forecast in enumerate(forecasts) if forecast.estimate
-    ]
-    if not choices:
+    judges = {
+        place: forecast.planned
+        for place, forecast in enumerate(forecasts)
+        if forecast.estimate and isinstance(forecast.planned, PlannedJudge)
+    }
+    if not judges:
         return None
+    choices = [(place, planned.label) for place, planned in judges.items()]
     place = row_id(request.POST.get("look", ""))
-    current = place if place is not None and place in dict(choices) else choices[0][0]
-    planned, key = forecasts[current].planned, request.POST.get("item", "").strip()
+    current = place if place is not None and place in judges else choices[0][0]
+    planned, key = judges[current], request.POST.get("item", "").strip()
     try:
         protocol = planned.judge.asks(campaign)
         assert isinstance(protocol, Asking)

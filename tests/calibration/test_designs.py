@@ -23,7 +23,7 @@ from calibration.gold.derivation import make
 from calibration.gold.shares import GONE, sentences, shares_of
 from calibration.models import Gold
 from calibration.ratings.definitions import parse
-from calibration.ratings.designs import Design
+from calibration.ratings.designs import Design, rated_only
 from calibration.ratings.ratings import load, places, subjects_of
 from calibration.ratings.scope import census, of_campaign, of_corpus
 from calibration.reports import designs
@@ -172,6 +172,28 @@ def test_a_report_weighs_the_items_of_a_review_campaign_and_shows_its_strata(cor
     }
     assert result.raters == ()
     assert all(figure.status == "rejected" for figure in compared.replacement)
+
+
+def test_the_biases_of_a_judge_are_weighted_and_say_what_has_no_weighted_form(
+    corpus: Corpus, researcher: Client
+) -> None:
+    campaign = reviewed(corpus)
+    result = report(corpus)
+    person, judge, weights = weights_of(result, campaign)
+    (biased,) = result.biases
+    rows = {row.check: row for row in biased.rows}
+    effect = rows["severity"].effect
+    assert effect.value == pytest.approx(np.average(judge - person, weights=weights))
+    assert effect.value != pytest.approx(np.mean(judge - person))
+    assert (effect.n_items, "unequal_probabilities" in effect.flags, rows["severity"].people) == (
+        26,
+        True,
+        (),
+    )
+    assert rows["length"].effect.reason.startswith("too few items were rated by two people")
+    page = researcher.get(reverse("report", args=[corpus.studies.get().pk])).content.decode()
+    assert "effects are weighted by 1 / probability" in page
+    assert "has no weighted form" in page
 
 
 def test_a_campaigns_own_report_is_the_same(corpus: Corpus) -> None:
@@ -431,3 +453,31 @@ def test_gold_that_a_judge_helped_to_make_is_not_weighted(corpus: Corpus) -> Non
     assert (shares.is_weighted, shares.n_items) == (False, gold.n - gold.without)
     assert shares.problem.startswith("No review campaign drew 34 of the items with gold")
     assert campaign.tasks.count() == N - 34
+
+
+def test_pages_without_weights_say_that_figures_are_of_the_rated_items(
+    corpus: Corpus, researcher: Client
+) -> None:
+    campaign = reviewed(corpus)
+    sentence = "of the rated items, not of all items"
+    for rater, is_of_people in (("people", True), ("judge", False)):
+        query = {"rater": rater, "questions": question().key, "resamples": "100"}
+        page = researcher.get(reverse("counts", args=[corpus.pk]), query).content.decode()
+        assert (sentence in page) is is_of_people
+    whole = factories.scheme_version("cocoeval_overall").questions.order_by("position").first()
+    items = list(corpus.items.filter(kind="dialogue").order_by("pk")[:4])
+    ann = Rater.objects.get(name="ann")
+    for item in items:
+        Label.objects.create(item=item, question=whole, rater=ann, occasion="imported", number=5)
+    assert sentence in researcher.get(reverse("turns-and-whole", args=[corpus.pk])).content.decode()
+    assert rated_only(of_campaign(campaign), [question().pk]) != ""
+    assert rated_only(of_corpus(corpus), [whole.pk]) == ""
+
+
+def test_watching_a_review_campaign_says_what_is_weighted(corpus: Corpus, researcher: Client) -> None:
+    campaign = reviewed(corpus)
+    answer(corpus, campaign, "ben")
+    page = researcher.get(reverse("campaign-watch", args=[campaign.pk])).content.decode()
+    assert "agreement is weighted to all items drawn from" in page
+    told = researcher.get(reverse("api-campaign-watch", args=[campaign.pk])).json()
+    assert told["agreement"]["weighted"] is True

@@ -17,7 +17,7 @@ from judges.metrics import split_keys
 from judges.models import RunSet
 from judges.protocols import PROTOCOLS
 from judges.runs import run_actions
-from judges.runs.estimates import SetEstimate, estimate_as_json, estimate_set
+from judges.runs.estimates import SetEstimate, estimate_as_json, estimate_set, planned_metrics
 from judges.runs.lookup import endpoint_named
 from judges.runs.plans import BUDGET, SAMPLE_COUNT, Judge
 from judges.runs.run_sets import start_run_set
@@ -106,12 +106,14 @@ class Command(RunCommand):
         try:
             planned = self._planned(options)
             is_set = len(planned) > 1 or bool(options["set_name"] or options["metrics"])
-            together = estimate_set(planned, options["mode"])
+            metrics = split_keys(options["metrics"])
+            asking = planned_metrics(metrics, planned[0].selection)
+            together = estimate_set([*planned, *asking], options["mode"])
             if options["estimate"]:
                 self.stdout.write(json.dumps(estimate_as_json(together) if is_set else _single(together)))
                 return
             self._report(together, is_set)
-            self.warn_of_metrics(split_keys(options["metrics"]), planned[0].selection)
+            self.warn_of_metrics(metrics, planned[0].selection)
             opens = any(judge_needs_opening(row.judge, row.selection) for row in planned)
             if options["open_test"] and not opens:
                 self.stderr.write("--open-test: this run opens no test that is closed to the judge")
