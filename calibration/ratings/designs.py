@@ -140,16 +140,20 @@ def design_of(
 def rated_only(scope: Scope, questions: Collection[int]) -> str:
     """Return a sentence for figures of people's answers that are not weighted; '' where none is needed.
 
-    It is needed where review campaigns drew items that people answered with unequal probabilities.
+    It is needed where people answered items that campaigns drew with unequal probabilities, or because a
+    judge and people differ there.
     """
     campaigns = _campaigns(scope, questions)
-    strata = [row for campaign in campaigns for row in (campaign.review_strata or {})["strata"]]
-    if len(campaigns) < 2 and len({row["probability"] for row in strata} - {None}) < 2:
+    strata = [
+        campaign.review_strata["strata"] for campaign in campaigns if campaign.review_strata is not None
+    ]
+    if len(strata) < len(campaigns):
+        reason = "Some of people’s items were selected because a judge and people differ there"
+    elif len(strata) > 1 or len({row["probability"] for rows in strata for row in rows} - {None}) > 1:
+        reason = "People’s items were drawn with unequal probabilities and are not weighted here"
+    else:
         return ""
-    return (
-        "People’s items were drawn with unequal probabilities and are not weighted here: figures of their "
-        "answers are of the rated items, not of all items. A report weights them."
-    )
+    return f"{reason}: figures of their answers are of the rated items, not of all items."
 
 
 @dataclass(frozen=True)

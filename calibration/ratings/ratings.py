@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from django.db import connection
@@ -290,13 +291,14 @@ class SubjectData:
     unanswered: tuple[Record, ...] = ()
     design: Design = NO_DESIGN
 
-    @property
+    @cached_property
     def has_unrated(self) -> bool:
         """Whether people answered some of the items, and a judge, or a metric naming categories, others."""
         judging = (JUDGE, METRIC) if self.subject.question.level == "nominal" else (JUDGE,)
-        answered = [record for record in self.records if record.value is not None]
-        rated = {record.item for record in answered if record.kind == HUMAN}
-        return bool(rated) and any(r.item not in rated for r in answered if r.kind in judging)
+        rated = {r.item for r in self.records if r.kind == HUMAN and r.value is not None}
+        return bool(rated) and any(
+            r.kind in judging and r.item not in rated and r.value is not None for r in self.records
+        )
 
     def ratings(self, samples: Samples | None = None) -> Ratings:
         """Return the items x raters matrix. Raises RatingError if an answer is off its scale."""

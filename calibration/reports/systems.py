@@ -63,7 +63,7 @@ from calibration.studies.inputs import Inputs
 
 # Systems as people would have rated them: a judge's shares and means, corrected.
 
-KEY = "systems"
+KEY = "corrected"
 NO_SYSTEM = "no system named"
 
 
@@ -331,7 +331,7 @@ def system_lines(result: Snapshot) -> Iterator[CsvLine]:
                 yield CsvLine(table.ref, table.title, name, replace(figure, raters=(table.judge, title)))
 
 
-SYSTEMS = Section(KEY, "systems", system_views, system_lines)
+SYSTEMS = Section(KEY, "by-system", system_views, system_lines)
 
 
 # Results of a study's votes about systems and raters, as its report stores them.

@@ -296,7 +296,7 @@ Topic = Literal[
     "judge-agrees",
     "failures",
     "biased",
-    "systems",
+    "by-system",
     "better",
     "calibrated",
     "rater-by-rater",

@@ -127,7 +127,7 @@ def topic_headings(result: Snapshot, names: Names) -> dict[Topic, TopicHeading]:
         "judge-agrees": (f"How well does {judge} agree with {people}?", "Agreement", _judges),
         "failures": (f"Where does {judge} fail?", "Failures", _weakest),
         "biased": ("Is the judge biased?" if n_judges == 1 else "Is each judge biased?", "Biases", _biased),
-        "systems": (f"How would {people} rate each system?", "Systems", _systems),
+        "by-system": (f"How would {people} rate each system?", "Systems", _systems),
         "better": ("Which judge is better?", "Judges compared", _better),
         "calibrated": ("Is the score calibrated?", "Calibration", _calibrated),
         "rater-by-rater": ("Raters one by one", "Raters", _raters),

@@ -321,7 +321,7 @@ def _effective(units: Ints, weights: Floats | None) -> int | None:
     """Return the effective number of clusters, by the sums of their weights; None where all count alike."""
     if weights is None or not np.ptp(weights):
         return None
-    return round(kish(np.bincount(units, weights)))
+    return round(kish(np.bincount(units, weights).astype(np.float64)))
 
 
 def _plain(weights: Floats | None, judge: Floats) -> Floats:

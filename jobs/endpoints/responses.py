@@ -630,12 +630,12 @@ def boundary(texts: Sequence[str], before: str, after: str) -> int | None:
     Spaces are not compared: those between the two belong to `after`. The first token may be a mark of the
     text's beginning. A broken token stands for any characters; if it leaves several places, there is none.
     """
-    whole, end = _squeezed(before), _squeezed(after)
+    context, end = _squeezed(before), _squeezed(after)
     spelt = [_squeezed(text) for text in texts]
     for first in (0, 1):
-        if "".join(spelt[first:]) == whole + end:
+        if "".join(spelt[first:]) == context + end:
             lengths = [0, *accumulate(map(len, spelt[first:]))]
-            return first + lengths.index(len(whole)) if len(whole) in lengths else None
+            return first + lengths.index(len(context)) if len(context) in lengths else None
     if not any(_BROKEN.search(text) for text in texts):
         return None
     patterns = [None if _BROKEN.search(text) else _squeezed(text) for text in texts]
@@ -644,8 +644,8 @@ def boundary(texts: Sequence[str], before: str, after: str) -> int | None:
         for place in range(1, len(texts))
         if patterns[place] != ""
         and (tail := next((text for text in reversed(patterns[:place]) if text != ""), None)) is not None
-        and whole.endswith(tail)
-        and any(_spells(patterns[first:place], whole) for first in (0, 1))
+        and context.endswith(tail)
+        and any(_spells(patterns[first:place], context) for first in (0, 1))
         and _spells(patterns[place:], end)
     ]
     if len(places) != 1:
@@ -665,13 +665,13 @@ def _spells(patterns: Sequence[str | None], text: str) -> bool:
             is_open = True
             continue
         if is_open and number == last:
-            found = len(text) - len(pattern)
-            found = found if found >= at and text.endswith(pattern) else -1
+            position = len(text) - len(pattern)
+            position = position if position >= at and text.endswith(pattern) else -1
         else:
-            found = text.find(pattern, at) if is_open else at if text.startswith(pattern, at) else -1
-        if found < 0:
+            position = text.find(pattern, at) if is_open else at if text.startswith(pattern, at) else -1
+        if position < 0:
             return False
-        at, is_open = found + len(pattern), is_open and not pattern
+        at, is_open = position + len(pattern), is_open and not pattern
     return is_open or at == len(text)
 
 

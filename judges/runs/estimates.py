@@ -518,8 +518,8 @@ def planned_metrics(
 ) -> list[PlannedMetric]:
     """Return the metrics that ask an endpoint, each once; raise JudgeError for an invalid key or endpoint."""
     endpoints = {key: endpoint_of_key(key, person) for key in keys}
-    one_each = replace(selection, samples=1)
-    return [PlannedMetric(key, endpoint, one_each) for key, endpoint in endpoints.items() if endpoint]
+    of_metrics = replace(selection, samples=1)
+    return [PlannedMetric(key, endpoint, of_metrics) for key, endpoint in endpoints.items() if endpoint]
 
 
 def estimate_set(

@@ -241,7 +241,7 @@ def categories_of_systems() -> Shape:
     first = np.array([dialogue % 2 for dialogue, _ in places]) == 0
     truth = np.where(random.random(len(places)) < np.where(first, 0.8, 0.3), "x", "y")
     said = np.where(random.random(len(places)) < 0.1, "y", truth)
-    answers = {
+    answers: dict[str, Answers] = {
         "ann": dict(zip(places[:80], truth.tolist()[:80], strict=True)),
         "gpt": dict(zip(places, said.tolist(), strict=True)),
     }

@@ -17,6 +17,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from annotation.campaigns import review_queue
 from annotation.models import Campaign, Corpus, Import, Label, Question, Rater
+from annotation.models.campaigns import SampledItem
 from calibration.exports.writing import write
 from calibration.gold import export
 from calibration.gold.derivation import make
@@ -34,6 +35,7 @@ from calibration.statistics.core.resampling import resampling_of
 from calibration.statistics.describe import average
 from calibration.studies import study_actions as studies
 from tests import factories
+from tests.calibration.test_preferences import world as compared_world
 
 pytestmark = pytest.mark.django_db
 
@@ -481,3 +483,55 @@ def test_watching_a_review_campaign_says_what_is_weighted(corpus: Corpus, resear
     assert "agreement is weighted to all items drawn from" in page
     told = researcher.get(reverse("api-campaign-watch", args=[campaign.pk])).json()
     assert told["agreement"]["weighted"] is True
+
+
+def test_an_order_effect_of_people_is_weighted_and_preferences_say_that_they_are_not(
+    researcher: Client,
+) -> None:
+    corpus = compared_world(dialogues=8)
+    about = factories.scheme_version("preference").questions.get()
+    campaign = factories.campaign(corpus, "preference", name="pairs", opened=False)
+    pairs = list(corpus.items.filter(kind="pair").order_by("pk"))
+    sizes = (("flagged", pairs[:8], 1.0), ("rest", pairs[8:12], 4 / 16))
+    strata = [
+        {"stratum": name, "items": round(len(items) / p), "sampled": len(items), "probability": p}
+        for name, items, p in sizes
+    ]
+    Campaign.objects.filter(pk=campaign.pk).update(review_strata={"strata": strata})
+    bea, twice = (
+        Rater.objects.create(name=name, kind=kind) for name, kind in (("bea", "human"), ("twice", "judge"))
+    )
+    gains = []
+    for name, items, p in sizes:
+        for number, item in enumerate(items):
+            SampledItem.objects.create(campaign=campaign, item=item, probability=p, stratum=name)
+            shown, text = [[0, 1], [1, 0]][number % 2], "second" if number % 3 else "first"
+            own = {"item": item, "question": about, "shown": shown, "text": text}
+            Label.objects.create(rater=bea, campaign=campaign, occasion="main", **own)
+            gains.append((1 / p, shown == [1, 0], (text == "second") == (shown == [1, 0])))
+    for number, item in enumerate(pairs):
+        for sample, (shown, text) in enumerate(
+            (([0, 1], "first"), ([1, 0], "second" if number % 3 else "first"))
+        ):
+            own = {"item": item, "question": about, "shown": shown, "text": text}
+            Label.objects.create(rater=twice, occasion="main", sample=sample, **own)
+    definition = {"raters": ["bea", "twice"], "resamples": 200}
+    study = studies.create(by=None, corpus=corpus, campaign=None, name="pairs", definition=definition)
+    result = snapshot_of(studies.compute(study=study, part="all", by=None))
+    ((row,),) = [biased.rows for biased in result.biases]
+    (control,) = row.people
+    orders = [
+        np.average(
+            [won for _, order, won in gains if order is swapped],
+            weights=[w for w, order, _ in gains if order is swapped],
+        )
+        for swapped in (False, True)
+    ]
+    assert control.value == pytest.approx(np.mean(orders) - 0.5)
+    assert "unequal_probabilities" in control.flags
+    assert (row.effect.n_items, "unequal_probabilities" in row.effect.flags) == (len(pairs), False)
+    assert row.effect.value == pytest.approx((1 + 2 / 3) / 2 - 0.5)
+    assert result.preferences[0].caveat.startswith("People’s items were drawn with unequal probabilities")
+    page = researcher.get(reverse("report", args=[study.pk])).content.decode()
+    assert "Preferences have no weighted form" in page
+    assert "equal answers in both orders has no weighted form" in page

@@ -148,10 +148,11 @@ def test_categories_have_corrected_shares_each(report: Report) -> None:
 def test_every_form_of_a_report_has_the_systems(report: Report, researcher: Client) -> None:
     page = researcher.get(reverse("report", args=[report.study_id])).content.decode()
     assert "How would people rate each system?" in page
+    assert 'id="by-system"' in page
     assert "3 systems, 2 clear differences" in page
     assert "Systems as people would have rated them: Quality" in page
     assert "gpt alone, not confirmed by the correction: talkative above brief by 0." in page
-    other = researcher.get(reverse("report", args=[report.study_id]) + "?systems=tone@1/tone")
+    other = researcher.get(reverse("report", args=[report.study_id]) + "?corrected=tone@1/tone")
     assert "Systems as people would have rated them: Tone" in other.content.decode()
     for key in ("md", "latex", "html"):
         written = RENDERINGS[key].write(report)

@@ -219,7 +219,7 @@ def test_a_failed_reply_is_not_taken_and_one_that_does_not_answer_is_asked_for(
     assert (first.state, second.state) == (Run.State.FAILED, Run.State.FAILED)
     assert fake.requests.total() == 48, "each of the 24 calls was asked twice"
     fake.mode = "good"
-    found = prepared._reply("what?", "", None, "text", COST)
+    found = prepared._reply("what?", "", None, "text", "", "", COST)
     monkeypatch.setattr(prepared, "_cached_replies", lambda wanted: {job.call.pk: found for job in wanted})
     runs.retry_failed(by=None, run=second)
     finish()

@@ -253,6 +253,10 @@ def test_keys_name_an_endpoint_that_is_there_and_no_model_beside_it(echo: EchoSe
         metric_plan("pf:endpoint=gpu", corpus)
     with pytest.raises(JobError, match="at once, not in batches"):
         start(corpus, "ll:endpoint=gpu", RunSettings(mode=Run.Mode.BATCH))
+    local = metric_plan("ll", corpus).rater.spec
+    assert list(local["parameters"]) == ["model", "scaled", "window"], (
+        "an endpoint is no parameter of the rater"
+    )
     dialogue = reply("A: hello", "B: tea")
     with pytest.raises(MetricError, match="by a run over a corpus only"):
         score("ll:endpoint=gpu", dialogue)

@@ -121,7 +121,7 @@ class Instrument:
 
         Raises MetricError if a model is missing or the metric was not fitted.
         """
-        if (refusal := self._given_half(scene)) is not None:
+        if (refusal := self._half_refusal(scene)) is not None:
             return self._answering(refusal)
         if self.learns and self.fitted is None:
             raise MetricError(f"{self.metric.key} must be fitted on a corpus before it scores")
@@ -135,7 +135,7 @@ class Instrument:
     def passage(self, scene: Scene, turn: int | None) -> Passage | Score:
         """Return the passage that an endpoint scores for an item, or the score of one that needs none."""
         assert self.metric.likelihood is not None
-        if (refusal := self._given_half(scene)) is not None:
+        if (refusal := self._half_refusal(scene)) is not None:
             return refusal
         return self.metric.likelihood.passage(scene, turn, self.settings)
 
@@ -145,7 +145,7 @@ class Instrument:
         score = self.metric.likelihood.score(mean, self.settings)
         return _snap_to_range(score, self.metric.low, self.metric.high)
 
-    def _given_half(self, scene: Scene) -> Score | None:
+    def _half_refusal(self, scene: Scene) -> Score | None:
         """Return the missing score of a prediction whose measured half was given."""
         for half in given_halves(scene.continuation.condition):
             if half in self.metric.aspect.halves:
