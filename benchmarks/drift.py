@@ -130,8 +130,7 @@ UNCHANGED_JUDGES = tuple(
     Judge(n, samples, wobble) for n in DIALOGUES for samples in (1, 2) for wobble in (0.0, 0.1, 0.4)
 )
 MOVED_JUDGES = tuple(
-    Judge(n, samples, 0.1, change, share)
-    for n in DIALOGUES
+    Judge(DIALOGUES[0], samples, 0.1, change, share)
     for samples in (1, 2)
     for change in ("higher", "random")
     for share in (0.1, 0.2, 0.4)

@@ -63,7 +63,7 @@ def test_a_judge_that_moved_is_found_the_more_often_the_more_it_moved() -> None:
     rows = {judge: rechecks(judge, 40, RESAMPLES) for judge in MOVED_JUDGES}
     for judge, row in rows.items():
         if judge.share == 0.4:
-            assert row["low"] > 0.9, row
+            assert row["low"] > 0.8, row
         more = rows.get(Judge(judge.dialogues, judge.samples, 0.1, judge.change, 2 * judge.share))
         assert more is None or more["moved"] >= row["moved"], row
 
