@@ -112,6 +112,15 @@ def test_answers_that_nobody_else_gave_are_stable_or_not_by_themselves() -> None
     assert states == ["stable", "cannot say"]
 
 
+def test_a_judge_that_never_differs_within_a_run_has_an_interval_for_that() -> None:
+    first = np.tile([1.0, 2.0, 3.0, 4.0], 10)[:, None].repeat(2, axis=1)
+    nobody = Ratings.from_matrix(np.full((40, 1), np.nan), level="ordinal", scale=[1, 2, 3, 4]).take([])
+    [row] = compare_runs([RunPair(first, 5 - first, nobody)])
+    assert (row.wobble.value, row.wobble.low) == (0, 0)
+    assert row.wobble.high == pytest.approx(1 - 0.025 ** (1 / 40))
+    assert row.excess.result.value == 1
+
+
 def test_a_recheck_asks_the_model_again_and_nothing_reads_its_labels(fake: FakeLLM) -> None:
     corpus, rater = judged_corpus(fake, 10)
     anchors = anchor_actions.create(by=None, name="anchors", corpus=corpus)
