@@ -34,10 +34,11 @@ class QuestionSystems:
 class RatedSample:
     """How the items that people rated were drawn; the reasons are those of `JudgedItems`.
 
-    `probabilities` are by item id, empty where all items were equally likely.
+    `probabilities` are by item id, empty where all items were equally likely; `campaigns` drew them.
     """
 
     probabilities: dict[int, float]
+    campaigns: tuple[Campaign, ...] = ()
     not_random: str = ""
     other_errors: str = ""
 
@@ -57,7 +58,7 @@ def rated_sample(query: CountsQuery, selection: Selection) -> RatedSample:
             f"in {join_names(apart)} people rated items because the judge and people differ there; rate a "
             "random sample, or a review queue with probabilities"
         )
-        return RatedSample({}, reason, reason)
+        return RatedSample({}, (), reason, reason)
     inclusions = [sampling.inclusion(campaign) or {} for campaign in campaigns]
     probabilities = {item: probability for rows in inclusions for item, (probability, _) in rows.items()}
     if probabilities and len(answers) > 1:
@@ -68,9 +69,12 @@ def rated_sample(query: CountsQuery, selection: Selection) -> RatedSample:
                 "people's answers come from several samples, some of them drawn with probabilities of their "
                 "own that do not combine; choose one campaign"
             )
-            return RatedSample({}, reason, reason)
+            return RatedSample({}, (), reason, reason)
         probabilities = {item: joint[item] for item in probabilities}
-    return RatedSample(probabilities, NOT_RANDOM if query.correction == "rogan_gladen" else "")
+    if probabilities and designs.left_out(campaigns, ()) is None:
+        return RatedSample({}, (), designs.UNREADABLE.rstrip("."), designs.UNREADABLE.rstrip("."))
+    chosen = NOT_RANDOM if query.correction == "rogan_gladen" else ""
+    return RatedSample(probabilities, tuple(campaigns), chosen)
 
 
 def scope_answers(query: CountsQuery, selection: Selection) -> set[int | None]:
@@ -108,10 +112,12 @@ def systems_of(
     of_item = units.turn_of if selection.is_turns else np.arange(len(units.ids))
     judge = mine[0][0] if len(mine[0]) == 1 else _mean(mine[0])
     _, clusters = np.unique(np.array(units.clusters, dtype=str), return_inverse=True)
-    weights = _weights(units, selection, sample)
+    ids = _ids(units, selection) if sample.probabilities else []
+    weights = np.array([1 / sample.probabilities.get(pk, np.nan) for pk in ids]) if ids else None
+    outside = np.isin(ids, list(designs.left_out(sample.campaigns, ids) or ())) if ids else False
     results = []
     for at, question in enumerate(selection.questions):
-        answered = ~np.isnan(judge[:, at])
+        answered = ~np.isnan(judge[:, at]) & ~np.asarray(outside)
         people = np.column_stack([voice[:, at] for voice in theirs])[answered]
         if np.isnan(people).all():
             continue
@@ -136,14 +142,10 @@ def _mean(voices: Sequence[Floats]) -> Floats:
     return np.asarray(np.nansum(stacked, axis=0) / np.where(n > 0, n, np.nan))
 
 
-def _weights(units: Units, selection: Selection, sample: RatedSample) -> Floats | None:
-    """Return 1 / probability of each item, NaN where it was not drawn; None where all were equally likely."""
-    if not sample.probabilities:
-        return None
+def _ids(units: Units, selection: Selection) -> list[int]:
+    """Return the id of each item, 0 for one that was never made."""
     if selection.is_turns:
-        ids = units.turn_items.tolist()
-    else:
-        wholes = Item.objects.filter(kind="dialogue", continuation__in=list(units.ids))
-        by_continuation = dict(wholes.values_list("continuation", "pk"))
-        ids = [by_continuation.get(pk, 0) for pk in units.ids]
-    return np.array([1 / sample.probabilities[pk] if pk in sample.probabilities else np.nan for pk in ids])
+        return [int(pk) for pk in units.turn_items]
+    wholes = Item.objects.filter(kind="dialogue", continuation__in=list(units.ids))
+    by_continuation = dict(wholes.values_list("continuation", "pk"))
+    return [by_continuation.get(pk, 0) for pk in units.ids]

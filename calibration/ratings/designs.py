@@ -53,6 +53,7 @@ class Design:
 
     `campaigns` are the review campaigns that drew them, from `population` items in all. `probabilities` are
     by item key, too: those of being drawn by any of the campaigns, empty where campaigns are averaged.
+    `outside` are the keys of the items that no campaign could draw, because their strata were left out.
     `problem` is a sentence on why the figures are of the answered items only; there are then no weights.
     """
 
@@ -63,6 +64,7 @@ class Design:
     combination: Combination = ""
     probabilities: Mapping[str, float] = field(default_factory=dict)
     campaigns: tuple[int, ...] = ()
+    outside: frozenset[str] = frozenset()
 
     @property
     def is_unequal(self) -> bool:
@@ -127,6 +129,9 @@ def design_of(
     rows = tuple(row for pair in inclusions.items() for row in _strata(*pair, places, answered))
     if combined.problem:
         return Design(rows, problem=combined.problem)
+    unreached = left_out(campaigns, places)
+    if unreached is None:
+        return Design(rows, problem=UNREADABLE)
     return Design(
         rows,
         {places[item]: weight for item, weight in combined.weights.items() if item in places},
@@ -134,7 +139,28 @@ def design_of(
         combination=combined.combination,
         probabilities={places[item]: p for item, p in combined.probabilities.items() if item in places},
         campaigns=tuple(campaign.pk for campaign in campaigns),
+        outside=frozenset(places[item] for item in unreached),
     )
+
+
+UNREADABLE = (
+    "A review campaign left strata out, and which items they had can no longer be read: the figures with "
+    "people are of the answered items only, not of all items."
+)
+
+
+def left_out(campaigns: Sequence[Campaign], items: Collection[int]) -> set[int] | None:
+    """Return those of the items that no campaign could draw, because it left their stratum out.
+
+    Without such a stratum there are none; None where the strata can no longer be read.
+    """
+    strata = [row for campaign in campaigns for row in (campaign.review_strata or {}).get("strata", ())]
+    if all(row["probability"] is not None or not row["items"] for row in strata):
+        return set()
+    populations = [review_queue.drawn_from(campaign) for campaign in campaigns]
+    if None in populations:
+        return None
+    return set(items).difference(*(population or {} for population in populations))
 
 
 def rated_only(scope: Scope, questions: Collection[int]) -> str:

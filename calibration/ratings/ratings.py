@@ -310,7 +310,7 @@ class SubjectData:
             positive=1 if question.positive is None else question.positive,
             samples=samples,
             off_scale=self.off_scale,
-        ).with_weights(self.design.weights)
+        ).with_weights(self.design.weights, self.design.outside)
 
 
 def places(scope: Scope, kinds: Iterable[str], clusters: frozenset[str] | None = None) -> dict[int, Place]:

@@ -609,7 +609,7 @@ def systems_of_ratings(
         return ()
     results = []
     for judge in judges:
-        answered = ~np.isnan(ratings.values[:, judge])
+        answered = ~np.isnan(ratings.values[:, judge]) & ratings.could_be_drawn()
         answers = ratings.values[answered][:, people]
         is_rated = ~np.isnan(answers).all(axis=1)
         if not is_rated.any() or is_rated.all():

@@ -32,6 +32,8 @@ from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import Snapshot, snapshot_of
 from calibration.statistics import Plan, Ratings
 from calibration.statistics.core.resampling import resampling_of
+from calibration.statistics.corrected_shares import corrected_shares
+from calibration.statistics.corrected_systems import systems_of_ratings
 from calibration.statistics.describe import average
 from calibration.studies import study_actions as studies
 from tests import factories
@@ -97,16 +99,17 @@ def reviewed(
     name: str = "",
     *,
     answered: bool = True,
+    strata: Sequence[Mapping[str, Any]] = (),
 ) -> Campaign:
-    """Return a review campaign of all flagged items and a share of the rest, answered by a person."""
-    strata = [{"rule": "flagged", "share": 1}, {"rule": "rest", "share": share}]
+    """Return a review campaign, by default of all flagged items and a share of the rest, with answers."""
+    strata = strata or [{"rule": "flagged", "share": 1}, {"rule": "rest", "share": share}]
     campaign = factories.campaign(
         corpus,
         "cocoeval_behaviours",
         name=name or f"review {seed}",
         opened=True,
         seed=seed,
-        review={"judges": ["judge"], "question": question().key, "strata": strata},
+        review={"judges": ["judge"], "question": question().key, "strata": list(strata)},
     )
     if answered:
         answer(corpus, campaign, person)
@@ -174,6 +177,32 @@ def test_a_report_weighs_the_items_of_a_review_campaign_and_shows_its_strata(cor
     }
     assert result.raters == ()
     assert all(figure.status == "rejected" for figure in compared.replacement)
+
+
+def test_items_of_strata_that_were_left_out_are_in_no_corrected_figure(corpus: Corpus) -> None:
+    reviewed(corpus, strata=[{"rule": "flagged", "share": 0.8}])
+    (share,) = corrected_shares(_ratings(corpus))
+    assert (share.n_labelled, share.n_unlabelled) == (12, 3)
+    alone = share.figures["judge_share"]
+    assert (alone.value, alone.n_items) == (1.0, 15), "the 45 other items could not be drawn"
+    (judged,) = systems_of_ratings(_ratings(corpus))
+    assert judged.result.systems[0].figures["judge"].n_items == 15
+
+
+def test_strata_that_were_left_out_and_can_no_longer_be_read_correct_nothing(corpus: Corpus) -> None:
+    campaign = reviewed(corpus, strata=[{"rule": "flagged", "share": 0.8}])
+    assert campaign.review_strata is not None
+    campaign.review_strata["strata"][0]["items"] += 1  # as after the deletion of an item
+    campaign.save()
+    (compared,) = report(corpus).questions
+    assert compared.design is not None
+    assert "can no longer be read" in compared.design["problem"]
+
+
+def _ratings(corpus: Corpus) -> Ratings:
+    scope = of_corpus(corpus)
+    (subject,) = subjects_of(parse({}), census(scope))
+    return load(scope, subject, census(scope), places(scope, {"turn"})).ratings()
 
 
 def test_the_biases_of_a_judge_are_weighted_and_say_what_has_no_weighted_form(
