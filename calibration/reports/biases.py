@@ -296,7 +296,7 @@ def bias_views(result: Snapshot, params: PageParams | None = None) -> list[View]
         rows = [line for row in question.rows for line in _lines_of(row, words)]
         columns, rows = filled([(name, _worded(head, words)) for name, head in COLUMNS], _headed_once(rows))
         key = table_key(KEY, question_key(question.ref))
-        table = tabulate(key, f"Biases of each judge: {title}", columns, rows, first="Judge")
+        table = tabulate(key, f"Biases of each judge: {title}", columns, rows, first="Judge", second="Check")
         is_open = params is not None and any(row.effect.reason == NOT_REWORDED for row in question.rows)
         template = "calibration/_bias_links.html" if is_open else ""
         views.append(View(table, tuple(_remarks(result, question, words)), switches, template))

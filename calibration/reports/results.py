@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
+from annotation.text.display import number, percent
 from calibration.ratings.definitions import Level, ScaleMap
 from calibration.statistics.cocoeval import Policy
 from calibration.statistics.core.engine import Result
@@ -16,10 +17,6 @@ from calibration.statistics.repeats import How
 from calibration.statistics.replacement import StandIn
 from calibration.statistics.unanswered import NAME as BOUNDS
 from calibration.statistics.verdicts import State, Step
-
-if TYPE_CHECKING:
-    pass
-
 
 # A stored figure: a result, with the raters that it compares and their question.
 
@@ -50,6 +47,11 @@ class Figure(Result):
     percent: ClassVar[bool] = False
     bare: ClassVar[bool] = False
     marks: ClassVar[Marks | None] = None
+
+    @property
+    def text(self) -> str:
+        """The value, formatted; a dash where there is none."""
+        return percent(self.value, 1) if self.percent else number(self.value, self.digits)
 
     @property
     def bounded(self) -> bool:

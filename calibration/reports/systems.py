@@ -210,7 +210,10 @@ def system_views(result: Snapshot, params: PageParams | None = None) -> list[Vie
     level = result.definition.plan.level
     for title, tables in by_title.items():
         own = question_key(tables[0].ref)
-        columns = [*((name, _worded(TITLES[name], words)) for name in FIGURES), ("rated", "Rated")]
+        columns = [
+            *((name, _worded(heading, words)) for name, heading in HEADINGS.items()),
+            ("rated", "Rated"),
+        ]
         rows = [row for table in tables for row in _rows(table, several=len(tables) > 1)]
         heading = f"Systems as {words.many} would have rated them: {title}"
         printed = tabulate(table_key(KEY, own), heading, columns, rows, first="System")
@@ -224,6 +227,10 @@ def system_views(result: Snapshot, params: PageParams | None = None) -> list[Vie
     return views
 
 
+HEADINGS = dict(
+    zip(FIGURES, ("Judge alone", "Corrected (PPI++)", "Corrected (confusion)", "People"), strict=True)
+)
+"""Short headings of a system's figures."""
 PAIR_COLUMNS = [
     ("judge_difference", TITLES["judge_difference"]),
     ("prediction_powered_difference", TITLES["prediction_powered_difference"]),
