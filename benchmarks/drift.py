@@ -182,8 +182,8 @@ def _pairs(rng: Generator, judge: Judge) -> list[RunPair]:
 
 def _answers(rng: Generator, usual: Floats, clusters: Floats, wobble: float) -> Floats:
     """Return the answers of one sample: half of the wobble comes dialogue by dialogue."""
-    whole = rng.random(int(clusters.max()) + 1) < wobble / 2
-    return _off(rng, usual, whole[clusters] | (rng.random(len(usual)) < wobble / 2))
+    of_dialogue = rng.random(int(clusters.max()) + 1) < wobble / 2
+    return _off(rng, usual, of_dialogue[clusters] | (rng.random(len(usual)) < wobble / 2))
 
 
 def _off(rng: Generator, values: Floats, where: Floats) -> Floats:

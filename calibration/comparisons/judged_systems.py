@@ -73,8 +73,8 @@ def rated_sample(query: CountsQuery, selection: Selection) -> RatedSample:
         probabilities = {item: joint[item] for item in probabilities}
     if probabilities and designs.left_out(campaigns, ()) is None:
         return RatedSample({}, (), designs.UNREADABLE.rstrip("."), designs.UNREADABLE.rstrip("."))
-    chosen = NOT_RANDOM if query.correction == "rogan_gladen" else ""
-    return RatedSample(probabilities, tuple(campaigns), chosen)
+    not_random = NOT_RANDOM if query.correction == "rogan_gladen" else ""
+    return RatedSample(probabilities, tuple(campaigns), not_random)
 
 
 def scope_answers(query: CountsQuery, selection: Selection) -> set[int | None]:

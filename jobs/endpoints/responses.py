@@ -606,10 +606,10 @@ def echoed(body: bytes, latency_ms: int, prompt: str, start: int, key: str = "",
     return reply if may_hold(spelt, key) else replace(reply, tokens=tokens)
 
 
-def _scored_tokens(logprobs: Any, written: int) -> list[tuple[str, float | None]]:
+def _scored_tokens(logprobs: Any, tokens_out: int) -> list[tuple[str, float | None]]:
     """Return the prompt's tokens of `choices[0].logprobs`, each with its log probability; empty if missing.
 
-    The first token has none, and an invalid one counts as none. The last `written` tokens are the model's.
+    The first token has none, and an invalid one counts as none. The last `tokens_out` tokens are the model's.
     """
     fields = logprobs if isinstance(logprobs, dict) else {}
     texts, values = fields.get("tokens"), fields.get("token_logprobs")
@@ -619,7 +619,7 @@ def _scored_tokens(logprobs: Any, written: int) -> list[tuple[str, float | None]
         _pair({"token": text, "logprob": value}) or (str(text), None)
         for text, value in zip(texts, values, strict=True)
     ]
-    own = pairs[: len(pairs) - written]
+    own = pairs[: len(pairs) - tokens_out]
     return own if any(value is not None for _, value in own) else []
 
 
