@@ -6,7 +6,8 @@ each statistic is its value in the model itself. Ordered ratings come from a lat
 effect, cut at fixed points.
 
 Drawn labels: people answer all items that the judge flagged and a share of the rest, drawn at random; each
-item counts by 1 / its probability.
+item counts by 1 / its probability. Joint draws: two campaigns draw so, each by its own judge, and an item
+counts by 1 / the probability that either draws it.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ from typing import Any
 
 import numpy as np
 
+from annotation.campaigns import allocation
 from calibration.statistics import STATISTICS, Plan, Ratings, Result
 from calibration.statistics.core.engine import Estimate, estimates, result_of
 from calibration.statistics.core.resampling import bounds_of, resampling_of
-from calibration.statistics.core.samples import Draw, Sample
+from calibration.statistics.core.samples import Draw, Sample, averaged_weights
 from calibration.statistics.describe import average
 from calibration.statistics.pairwise import disagreement_weights, kappa_of, mcc_of
 from calibration.statistics.prevalence import Labelled, prediction_powered, rogan_gladen_estimated
@@ -37,13 +39,15 @@ SENSITIVITY, SPECIFICITY = 0.75, 0.95
 BINARY_PAIR = ("percent_agreement", "cohen_kappa", "scott_pi", "mcc", "precision", "recall", "f1", "pabak")
 BINARY_PANEL = ("krippendorff_alpha", "gwet_ac1", "fleiss_kappa", "brennan_prediger")
 ORDINAL_PAIR = ("cohen_kappa_linear", "cohen_kappa_quadratic", "spearman", "kendall_tau_b", "pearson")
-FAMILIES = ("binary", "ordered", "prevalence", "people", "equal", "rare", "drawn")
+FAMILIES = ("binary", "ordered", "prevalence", "people", "equal", "rare", "drawn", "joint")
 PEOPLE, PEOPLE_PREVALENCE, PEOPLE_TURNS, PEOPLE_DIALOGUES = (1, 3), 0.02, (5, 20), (20, 50, 150)
 PEOPLE_MARK = (0.8, 0.004)
 """Probability that one of several people marks an item with the behaviour, and an item without."""
 RARE_PREVALENCES, RARE_TURNS, RARE_DIALOGUES = (0.01, 0.02, 0.05, 0.1, 0.2), (1, 5, 20), (20, 50, 150, 400)
 RARE_PAIR, RARE_PANEL = ("cohen_kappa", "mcc", "precision", "recall", "f1"), ("krippendorff_alpha",)
 DRAWN_SHARES, DRAWN_PREVALENCES, DRAWN_DIALOGUES = (0.05, 0.2, 1.0), (0.05, 0.1, 0.2), (200, 600)
+JOINT_SHARES, JOINT_PREVALENCES, JOINT_DIALOGUES = ((0.05, 0.1), (0.2, 0.4), (0.1, None)), (0.1,), (200, 600)
+"""Shares of the rest that two campaigns draw; None: as many as the first, allocated by its answers."""
 DRAWN_FIGURES = ("prevalence", "cohen_kappa", "mcc")
 TRUTHS: dict[float | None, dict[str, float]] = {}
 ORDINAL_PANEL = ("krippendorff_alpha", "gwet_ac2_quadratic", "icc_1_1", "icc_2_1", "icc_3_1")
@@ -96,6 +100,13 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
             for share in DRAWN_SHARES
             if "drawn" in families and (not wanted or (p, n) in wanted)
         ]
+        of_joint_draws = [
+            pool.submit(joint_cells, p, share, n, *own)
+            for n in sorted(JOINT_DIALOGUES, reverse=True)
+            for p in JOINT_PREVALENCES
+            for share in JOINT_SHARES
+            if "joint" in families and (not wanted or (p, n) in wanted)
+        ]
         equal = [pool.submit(equal_judges, 0.2, n, *own) for n in DIALOGUES if "equal" in families]
         cells = [cell for part in parts for cell in part.result()]
         called = [part.result() for part in equal]
@@ -112,6 +123,7 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
         "people": [c.as_dict() for part in shares for c in part.result()],
         "rare": [c.as_dict() for part in rare for c in part.result()],
         "drawn": [cell for part in of_draws for cell in part.result()],
+        "joint": [cell for part in of_joint_draws for cell in part.result()],
         "equal_judges_called_different": called,
         "studies": options.studies,
         "first": options.first,
@@ -223,13 +235,7 @@ def drawn_cells(
     prevalence: float, share: float, dialogues: int, studies: range, plan: Plan
 ) -> list[dict[str, Any]]:
     """Return the coverage of weighted figures of people's labels, and the bias of the plain ones."""
-    yes, no = np.array([1 - SENSITIVITY, SENSITIVITY]), np.array([SPECIFICITY, 1 - SPECIFICITY])
-    table = np.array([(1 - prevalence) * no, prevalence * yes])[None]
-    truths = {
-        "prevalence": prevalence,
-        "cohen_kappa": float(kappa_of(table, disagreement_weights(2, "unweighted"))[0]),
-        "mcc": float(mcc_of(table)[0]),
-    }
+    truths = drawn_truths(prevalence)
     outcomes: dict[str, list[tuple[float, float, bool | None]]] = {key: [] for key in DRAWN_FIGURES}
     missed = []
     for study in studies:
@@ -258,6 +264,104 @@ def drawn_cells(
         }
         for key, rows in outcomes.items()
     ]
+
+
+def joint_ratings(
+    study: int, prevalence: float, shares: tuple[float, float | None], dialogues: int
+) -> tuple[Ratings, np.ndarray]:
+    """Return a person's and a judge's answers weighted by the union of two draws, and the averaged weights.
+
+    The first campaign draws all items that one judge flagged and a share of the rest, the second by another
+    judge: a share of the rest again, or as many items as the first in Neyman's allocation, for which the
+    standard deviations are those of the first campaign's answers.
+    """
+    rng = np.random.default_rng([study, dialogues, 13])
+    truth = behaviour(rng, prevalence, dialogues)
+    judges = rated(rng, truth, 2)
+    keys = {item: f"{study}/{item}" for item in range(len(judges))}
+    weights: list[dict[int, float]] = []
+    draws: list[tuple[int, allocation.Inclusion]] = []
+    for seed, (share, judge) in enumerate(zip(shares, judges.T, strict=True)):
+        strata = {
+            name: {item: keys[item] for item in np.flatnonzero(judge == flag).tolist()}
+            for name, flag in (("flagged", 1), ("rest", 0))
+        }
+        of_strata = [{"rule": "flagged"}, {"rule": "rest"}]
+        how: dict[str, Any] = {"total": len(weights[0]) if weights else None, "allocation": allocation.NEYMAN}
+        if share is not None:
+            of_strata, how = [{"rule": "flagged", "share": 1}, {"rule": "rest", "share": share}], {}
+        queue = allocation.parse({"judges": ["judge"], "question": "tag", "strata": of_strata} | how)
+        pilot = [
+            ("flagged" if judge[item] else "rest", [[judge[item]]], [truth.ravel()[item]])
+            for item in (weights[0] if weights else ())
+        ]
+        sizes = allocation.sizes(
+            queue,
+            {name: len(items) for name, items in strata.items()},
+            lambda queue=queue, pilot=pilot: allocation.deviations(queue, pilot, "binary"),
+        )
+        probability = {size.name: size.probability for size in sizes}
+        draws.append((seed, {i: (probability[name], name) for name, own in strata.items() for i in own}))
+        sampled = [(s.name, i) for s in sizes for i in allocation.draw(strata[s.name], s.sample, seed)]
+        weights.append({item: 1 / probability[name] for name, item in sampled})
+    joint = allocation.joint_probabilities(draws)
+    assert joint is not None
+    average, union = averaged_weights(weights), np.full(len(judges), np.nan)
+    both = np.array(sorted(average))
+    union[both] = [1 / joint[item] for item in both.tolist()]
+    person = np.where(np.isnan(union), np.nan, truth.ravel())
+    ratings = ratings_of(np.column_stack([person, judges[:, 0]]), "binary")
+    averages = np.array([average.get(item, np.nan) for item in range(len(judges))])
+    return replace(ratings, weights=union), averages
+
+
+def joint_cells(
+    prevalence: float, shares: tuple[float, float | None], dialogues: int, studies: range, plan: Plan
+) -> list[dict[str, Any]]:
+    """Return the coverage of figures weighted by the union of two draws, and their gain over averages.
+
+    `spread` is the standard deviation of a figure over the studies, and `spread_averaged` that of the same
+    labels with the campaigns averaged.
+    """
+    truths = drawn_truths(prevalence)
+    errors: dict[str, list[tuple[float, float, bool | None]]] = {key: [] for key in DRAWN_FIGURES}
+    for study in studies:
+        ratings, averages = joint_ratings(study, prevalence, shares, dialogues)
+        averaged = drawn_results(replace(ratings, weights=averages), Plan(resamples=0))
+        own = Plan(plan.resamples, study, interval=plan.interval)
+        for key, result in drawn_results(ratings, own).items():
+            covers = None if result.low is None else result.low <= truths[key] <= (result.high or 0.0)
+            errors[key].append(
+                ((result.value or 0.0) - truths[key], (averaged[key].value or 0.0) - truths[key], covers)
+            )
+    return [
+        {
+            "statistic": key,
+            "prevalence": prevalence,
+            "shares": shares,
+            "n_dialogues": dialogues,
+            "truth": round(truths[key], 4),
+            "coverage": round(
+                _share(sum(c is True for *_, c in rows), sum(c is not None for *_, c in rows)) or 0, 4
+            ),
+            "bias": round(float(np.mean([off for off, *_ in rows])), 4),
+            "bias_error": round(float(np.std([off for off, *_ in rows]) / len(rows) ** 0.5), 4),
+            "spread": round(float(np.std([off for off, *_ in rows])), 4),
+            "spread_averaged": round(float(np.std([off for _, off, _ in rows])), 4),
+        }
+        for key, rows in errors.items()
+    ]
+
+
+def drawn_truths(prevalence: float) -> dict[str, float]:
+    """Return the model's own values of the figures of drawn labels."""
+    yes, no = np.array([1 - SENSITIVITY, SENSITIVITY]), np.array([SPECIFICITY, 1 - SPECIFICITY])
+    table = np.array([(1 - prevalence) * no, prevalence * yes])[None]
+    return {
+        "prevalence": prevalence,
+        "cohen_kappa": float(kappa_of(table, disagreement_weights(2, "unweighted"))[0]),
+        "mcc": float(mcc_of(table)[0]),
+    }
 
 
 def drawn_results(ratings: Ratings, plan: Plan) -> dict[str, Result]:

@@ -87,7 +87,8 @@ class Agreement:
     """Agreement on all questions, with the raters and the most divisive items of one (`chosen`).
 
     `too_many` means more labels than can be read within a request, `is_locked` that the test part is left
-    out.
+    out, `is_weighted` that items were drawn with unequal probabilities: then the questions' figures are
+    weighted, and those of raters are of the rated items.
     """
 
     agreed: tuple[Agreed, ...]
@@ -98,6 +99,7 @@ class Agreement:
     labels: int = 0
     too_many: bool = False
     is_locked: bool = False
+    is_weighted: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """Return JSON data."""
@@ -105,6 +107,7 @@ class Agreement:
             "labels": self.labels,
             "too_many": self.too_many,
             "test_left_out": self.is_locked,
+            "weighted": self.is_weighted,
             "questions": [agreed.as_json() for agreed in self.agreed],
             "chosen": self.chosen.ref if self.chosen else None,
             "raters": [
@@ -151,8 +154,9 @@ def agreement(scope: Scope, campaign: Campaign, key: str = "", plan: Plan = PLAN
     selected = next(
         (candidate for candidate in infos if candidate.key == key and candidate.id in ratings), None
     ) or next((row.question for row in agreed if row.results), None)
+    is_weighted = any(data.design.is_unequal for data in read.values())
     if selected is None:
-        return Agreement(tuple(agreed), labels=counted.n_labels, is_locked=is_locked)
+        return Agreement(tuple(agreed), labels=counted.n_labels, is_locked=is_locked, is_weighted=is_weighted)
     panel = rater_panel(ratings[selected.id], plan=plan)
     ids = {place.key: pk for pk, place in where.items()}
     return Agreement(
@@ -163,6 +167,7 @@ def agreement(scope: Scope, campaign: Campaign, key: str = "", plan: Plan = PLAN
         _dividing(selected, ratings[selected.id], ids),
         counted.n_labels,
         is_locked=is_locked,
+        is_weighted=is_weighted,
     )
 
 

@@ -89,7 +89,7 @@ def _continuation(system: str, key: str, question: str, place: str) -> dict[str,
 
 
 def load(*, by: User, endpoint: Endpoint, visitors: Sequence[User], finish: Callable[[Run], None]) -> Run:
-    """Load missing parts and return the judge's run; people review once it is done.
+    """Load missing parts and return the judge's run; people review once it is done, and a report follows.
 
     Workers finish a run that was not finished in time, and the next start continues.
     """
@@ -100,6 +100,8 @@ def load(*, by: User, endpoint: Endpoint, visitors: Sequence[User], finish: Call
     is_reviewed = Campaign.objects.filter(name=CAMPAIGN).exists()
     if run.state == Run.State.DONE and not is_reviewed:
         _review(corpus, run.name, by=by, visitors=visitors)
+    if run.state == Run.State.DONE:
+        loading.report(NAME, by=by)
     return run
 
 

@@ -61,6 +61,9 @@ class Prompt:
     schema: Mapping[str, Any] | None = None
     fault: tuple[str, str] | None = None
     """An earlier reply (may be empty) that could not be read, and why: the model is shown both."""
+    scored_from: int | None = None
+    """Place in `user` after which the log-probabilities of its own tokens are requested: the completions API
+    repeats the text with them (`echo`), and nothing that the model writes counts."""
 
     def messages(self, system_role: str = "system") -> list[dict[str, str]]:
         """Return the messages in the form of the chat completions API.
@@ -83,7 +86,10 @@ class Prompt:
 
     def digest(self) -> str:
         """Return the SHA-256 of all content sent."""
-        text = json.dumps([self.messages(), self.schema], sort_keys=True, ensure_ascii=False)
+        content: list[Any] = [self.messages(), self.schema]
+        if self.scored_from is not None:
+            content.append(self.scored_from)
+        text = json.dumps(content, sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 

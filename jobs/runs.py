@@ -315,6 +315,8 @@ def put_mode(run: Run, mode: str) -> None:
         raise JobError(f"There is no mode {mode!r}; there are {', '.join(Run.Mode.values)}.")
     if mode == Run.Mode.BATCH and run.endpoint is None:
         raise JobError("This run asks nobody: there is nothing to be asked in batches.")
+    if mode == Run.Mode.BATCH and run.kind == "metric":
+        raise JobError("A metric's requests are sent at once, not in batches: choose at once.")
     if mode == Run.Mode.BATCH and run.endpoint and not run.endpoint.takes_batches:
         raise JobError(
             f"The endpoint {run.endpoint.name} takes no batches: ask at once, or let an administrator enter "

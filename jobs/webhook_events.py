@@ -37,8 +37,8 @@ KINDS: dict[str, str] = {
 
 
 def tell(kind: str, campaign: int | None, data: dict[str, Any]) -> None:
-    """Write an event of a campaign (None: of no campaign). Ids and counts only: the data leaves the
-    server.
+    """Write an event of a campaign (None: of no campaign). Ids, counts and names of served models only: the
+    data leaves the server.
     """
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(

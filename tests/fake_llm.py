@@ -64,7 +64,10 @@ def prompt_of(body: Mapping[str, Any]) -> str:
 
 
 class FakeLLM:
-    """Context manager of a fake endpoint. `mode` may change while it runs; `requests` counts prompts."""
+    """Context manager of a fake endpoint. `mode` may change while it runs; `requests` counts prompts.
+
+    `served` is what its responses say of the model that answers.
+    """
 
     def __init__(self, model: ErrorModel | None = None, *, delay: float = 0.0) -> None:
         self.model = model or ErrorModel()
@@ -74,6 +77,7 @@ class FakeLLM:
         self.retry_after: str | None = None
         self.headers: dict[str, str] = {}
         self.knows_schema = True
+        self.served: dict[str, Any] = {"model": "fake"}
         self.requests: Counter[str] = Counter()
         self.bodies: list[dict[str, Any]] = []
         self.keys: set[str] = set()
@@ -144,7 +148,7 @@ class FakeLLM:
         text = spoilt(Answer(lines=[self.say(prompt)]), [mode] if mode == "malformed" else [])
         message = {"role": "assistant", "content": text}
         choice = {"index": 0, "message": message, "finish_reason": "stop"}
-        return 200, json.dumps(completion("fake", [choice], TOKENS_IN, TOKENS_OUT))
+        return 200, json.dumps(completion("fake", [choice], TOKENS_IN, TOKENS_OUT) | self.served)
 
     def say(self, prompt: str) -> str:
         """Return the fake's reply to a prompt, spoilt as `mode` says."""

@@ -18,6 +18,8 @@ from typing import Any, NamedTuple, TypeGuard
 Value = float | str
 Answers = Sequence[Sequence[Value]]
 """Answers about one item: of each judge, its samples (at least one)."""
+Inclusion = Mapping[int, tuple[float, str]]
+"""Probability and stratum of each item that was drawn, or could be drawn, by item id."""
 
 LEAST = 2
 """Smallest sample of a stratum that is not empty: the least from which a variance can be estimated."""
@@ -457,3 +459,49 @@ def draw(keys: Mapping[int, str], n: int, seed: int) -> list[int]:
 def _rank(seed: int, key: str) -> str:
     text = f"{seed}:review:{key}".encode()
     return hashlib.md5(text, usedforsecurity=False).hexdigest()
+
+
+# Several draws: the probability that any of them has an item.
+
+
+def joint_probabilities(draws: Sequence[tuple[int, Inclusion]]) -> dict[int, float] | None:
+    """Return the probability that any of several draws has an item, of all items that one can draw.
+
+    Each draw has its seed, and the probability (above 0) and stratum of every item that it can draw. Draws of
+    different seeds are independent: 1 - (1 - p1) (1 - p2) ... (Bankier 1986, Journal of the American
+    Statistical Association 81, 1074-1079). None where two draws of one seed divide an item's strata
+    differently: they then depend on each other in a way that has no such formula.
+    """
+    by_seed: dict[int, list[Inclusion]] = {}
+    for seed, inclusion in draws:
+        by_seed.setdefault(seed, []).append(inclusion)
+    missed: dict[int, float] = {}
+    for inclusions in by_seed.values():
+        joint = _joint_of_seed(inclusions)
+        if joint is None:
+            return None
+        for item, probability in joint.items():
+            missed[item] = missed.get(item, 1.0) * (1 - probability)
+    return {item: 1 - rest for item, rest in missed.items()}
+
+
+def _joint_of_seed(inclusions: Sequence[Inclusion]) -> dict[int, float] | None:
+    """Return the probability that any of several draws of one seed has an item; None where not known.
+
+    They take the items of a stratum in the same order. So of equal strata the larger sample holds the
+    smaller, and the probability is the larger one, as it is where one draw alone can have the item, or one
+    has it for certain.
+    """
+    codes: dict[frozenset[int], int] = {}
+    strata: dict[int, set[int]] = {}
+    joint: dict[int, float] = {}
+    for inclusion in inclusions:
+        members: dict[str, set[int]] = {}
+        for item, (_, stratum) in inclusion.items():
+            members.setdefault(stratum, set()).add(item)
+        code = {name: codes.setdefault(frozenset(items), len(codes)) for name, items in members.items()}
+        for item, (probability, stratum) in inclusion.items():
+            strata.setdefault(item, set()).add(code[stratum])
+            joint[item] = max(joint.get(item, 0.0), probability)
+    is_known = all(len(codes_of_item) == 1 or joint[item] == 1 for item, codes_of_item in strata.items())
+    return joint if is_known else None

@@ -4,18 +4,25 @@ The population are the items that the campaign can ask about, without a test par
 Each belongs to one stratum (`annotation.campaigns.allocation`); items of a stratum without a sample are left
 out, so that estimates do not speak of them. Drawing again gives the same items while the answers are the
 same; the stored items, probabilities and sizes of strata never change.
+
+The strata of items that were not drawn are not stored. They are those of the labels at the time of the draw,
+because labels are only ever added or superseded; `drawn_from` reads them again and checks them against what
+was stored.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import datetime
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from django.db import connection
+from django.utils import timezone
 
 from annotation.campaigns import allocation, choice, reviewed
-from annotation.campaigns.allocation import Deviation, QueueError, StratumSize, Value
+from annotation.campaigns.allocation import Deviation, Inclusion, QueueError, StratumSize, Value
 from annotation.corpora import splits
 from annotation.errors import CampaignRefused
 from annotation.models import Campaign, Question, SampledItem
@@ -31,11 +38,14 @@ SELECT i.id, coalesce(i.cluster, d.cluster) = ANY(%(closed)s::text[]),
   JOIN annotation_item i ON i.continuation_id = c.id AND i.kind = %(kind)s
   LEFT JOIN annotation_turn u ON u.id = i.turn_id
   LEFT JOIN annotation_record w ON w.id = i.record_id
- WHERE d.corpus_id = %(corpus)s AND {choice.SELECTION} AND {choice.MODE_ALLOWED} AND {choice.BY_SPEAKERS}
+  LEFT JOIN annotation_import m ON m.id = d.imported_id
+ WHERE d.corpus_id = %(corpus)s AND (m.created_at IS NULL OR m.created_at <= %(at)s::timestamptz)
+   AND {choice.SELECTION} AND {choice.MODE_ALLOWED} AND {choice.BY_SPEAKERS}
    AND {reviewed.RECORD_SELECTION}
    AND (NOT %(compares)s OR EXISTS (SELECT 1 FROM annotation_compareditem x
                                      WHERE x.campaign_id = %(campaign)s AND x.item_id = i.id))
 """  # noqa: S608  (conditions of ours)
+"""The items that could be drawn at a time: id, whether of an unopened test part, and key."""
 
 ANSWERS = """
 SELECT l.item_id, array_agg(l.number ORDER BY l.sample, l.id), array_agg(l.text ORDER BY l.sample, l.id)
@@ -44,10 +54,12 @@ SELECT l.item_id, array_agg(l.number ORDER BY l.sample, l.id), array_agg(l.text 
    AND (r.kind = 'judge' AND r.name = ANY(%(judges)s::text[]) OR %(people)s AND r.kind = 'human')
   JOIN annotation_question q ON q.id = l.question_id AND q.key = %(question)s AND q.level = %(level)s
   JOIN annotation_item i ON i.id = l.item_id AND i.corpus_id = %(corpus)s AND i.kind = %(kind)s
- WHERE l.superseded_at IS NULL AND l.missing = '' AND l.occasion IN ('imported', 'main')
+ WHERE l.created_at <= %(at)s::timestamptz
+   AND (l.superseded_at IS NULL OR l.superseded_at > %(at)s::timestamptz)
+   AND l.missing = '' AND l.occasion IN ('imported', 'main')
  GROUP BY l.item_id, l.rater_id ORDER BY l.item_id, l.rater_id
 """
-"""The samples of each judge, or of each person, about each item."""
+"""The samples of each judge, or of each person, about each item, as of a time."""
 
 
 class DrawnItems(NamedTuple):
@@ -93,7 +105,7 @@ def draw(campaign: Campaign) -> DrawnItems:
 
     The result is cached on the instance while its settings stay the same.
     """
-    parameters = choice.values(campaign) | reviewed.values(campaign)
+    parameters = _parameters(campaign)
     parameters["closed"] = list(splits.unopened(campaign.corpus).values_list("cluster", flat=True))
     about = json.dumps([campaign.review, campaign.scheme_version_id, parameters], sort_keys=True, default=str)
     cached: dict[str, DrawnItems] = campaign.__dict__.setdefault("_review_queue", {})
@@ -102,7 +114,22 @@ def draw(campaign: Campaign) -> DrawnItems:
     return cached[about]
 
 
-def _draw(campaign: Campaign, parameters: dict[str, Any]) -> DrawnItems:
+def _parameters(campaign: Campaign) -> dict[str, Any]:
+    return choice.values(campaign) | reviewed.values(campaign) | {"at": "infinity"}
+
+
+class _Population(NamedTuple):
+    """A queue, its items' keys by stratum and id, the judges' answers, and the closed test items."""
+
+    queue: allocation.Queue
+    question: Question
+    keys: dict[str, dict[int, str]]
+    judged: dict[int, list[list[Value]]]
+    unopened: int
+
+
+def _population(campaign: Campaign, parameters: dict[str, Any]) -> _Population:
+    """Read the items that could be drawn, and divide them into strata. Raises QueueError."""
     queue = allocation.parse(campaign.review)
     question = question_of(campaign, queue.question)
     if question is None:
@@ -120,6 +147,11 @@ def _draw(campaign: Campaign, parameters: dict[str, Any]) -> DrawnItems:
         if not is_closed:
             stratum = allocation.stratum_of(queue, judged.get(pk, ()), question.level, question.positive)
             keys[stratum.name][pk] = key
+    return _Population(queue, question, keys, judged, sum(is_closed for _, is_closed, _ in population))
+
+
+def _draw(campaign: Campaign, parameters: dict[str, Any]) -> DrawnItems:
+    queue, question, keys, judged, n_unopened = _population(campaign, parameters)
 
     def estimate() -> dict[str, Deviation]:
         people = _answers(parameters | {"judges": [], "people": True})
@@ -138,7 +170,7 @@ def _draw(campaign: Campaign, parameters: dict[str, Any]) -> DrawnItems:
         if stratum.probability is not None
         for pk in allocation.draw(keys[stratum.name], stratum.sample, campaign.seed)
     }
-    return DrawnItems(strata, by_item, sum(is_closed for _, is_closed, _ in population))
+    return DrawnItems(strata, by_item, n_unopened)
 
 
 def _answers(parameters: dict[str, Any]) -> dict[int, list[list[Value]]]:
@@ -180,8 +212,54 @@ def keep(campaign: Campaign) -> None:
         ),
         batch_size=5_000,
     )
-    campaign.review_strata = _sizes(drawn_items)
+    campaign.review_strata = _sizes(drawn_items) | {"drawn_at": timezone.now().isoformat()}
     campaign.save(update_fields=["review_strata"])
+
+
+def drawn_from(campaign: Campaign) -> Inclusion | None:
+    """Return the probability and the stratum of every item that an opened campaign could draw, by item id.
+
+    A probability lies above 0 and is at most 1; items of strata that are left out are absent. None where the
+    strata can no longer be read as they were: the corpus or its labels were deleted in part, or an import
+    added to dialogues. They are read from the labels of the time of the draw, and count only where every
+    stratum has the stored size and drawing again gives exactly the stored items.
+    """
+    strata = campaign.review_strata
+    return None if strata is None else _drawn_from(campaign.pk, strata["drawn_at"])
+
+
+@lru_cache(maxsize=16)  # the past does not change, and a report asks for each of its questions
+def _drawn_from(pk: int, drawn_at: str) -> Inclusion | None:
+    campaign = Campaign.objects.select_related("corpus", "scheme_version__scheme").get(pk=pk)
+    at = datetime.fromisoformat(drawn_at)
+    try:
+        keys = _population(campaign, _parameters(campaign) | {"at": at, "closed": _closed(campaign, at)}).keys
+    except QueueError:
+        return None
+    strata = (campaign.review_strata or {})["strata"]
+    if {name: len(items) for name, items in keys.items()} != {row["stratum"]: row["items"] for row in strata}:
+        return None
+    again = {
+        (item, row["stratum"])
+        for row in strata
+        for item in allocation.draw(keys[row["stratum"]], row["sample"], campaign.seed)
+    }
+    if again != set(campaign.sampled_items.values_list("item_id", "stratum")):
+        return None
+    return {
+        item: (row["probability"], row["stratum"])
+        for row in strata
+        if row["probability"] is not None
+        for item in keys[row["stratum"]]
+    }
+
+
+def _closed(campaign: Campaign, at: datetime) -> list[str]:
+    """Return the test clusters that nobody had opened at a time."""
+    lock = splits.lock_of(campaign.corpus)
+    if lock is None or lock.created_at > at or lock.looks.filter(at__lte=at).exists():
+        return []
+    return list(lock.clusters.filter(part="test").values_list("cluster", flat=True))
 
 
 def describe(campaign: Campaign) -> dict[str, Any]:

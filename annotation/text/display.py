@@ -140,6 +140,11 @@ def percent(share: float | None, digits: int = 0) -> str:
     return MISSING if share is None else f"{number(100 * share, digits)}%"
 
 
+def p_value(p: float) -> str:
+    """Format the p-value of a test with four decimals; one that would read 0.0000 as `<0.0001`."""
+    return "<0.0001" if p < 0.00005 else number(p, 4)
+
+
 def day(value: date) -> str:
     """Format a date, or that of a moment in its own time zone, as pages do."""
     return f"{value.day} {value:%b %Y}"

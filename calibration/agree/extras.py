@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
+from annotation.text.display import p_value
 from calibration.agree.report import Additions, Block, Section, section_of, title_of
 from calibration.reports.behaviours import stored_tags, table_seven
 from calibration.reports.tables import Table
@@ -494,7 +495,7 @@ def system_blocks(ratings: Ratings, plan: Plan) -> list[Block]:
         for pair in judged.result.pairs:
             title = f"{judged.names[pair.first]} less {judged.names[pair.second]}"
             title = _with_category(title, ratings, pair.category)
-            p = "" if pair.p_holm is None else f", p {pair.p_holm:.4f}"
+            p = "" if pair.p_holm is None else f", p {p_value(pair.p_holm)}"
             differences += [Entry(pair.judge, (title,)), Entry(pair.corrected, (f"{title}{p}",))]
         if differences or judged.result.no_pairs:
             note = judged.result.no_pairs or "p: Student's t over clusters, corrected over all pairs (Holm)."

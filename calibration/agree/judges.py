@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from annotation.text import display
 from calibration.agree.ratings_file import Part, RatingsFile
 from calibration.agree.report import Additions, Block, Section, counted, number, title_of
 from calibration.errors import DefinitionError
@@ -266,7 +267,7 @@ def _comparison_title(row: Compared) -> str:
 
 
 def _p(result: Result) -> str:
-    return f"{result.value:.4f}"
+    return display.p_value(result.value) if result.value is not None else display.MISSING
 
 
 def _key_section(title: str, table: KeyTable, ratings: Ratings) -> Section:

@@ -292,6 +292,7 @@ class WatchedAgreementSerializer(Plain):
     labels = serializers.IntegerField()
     too_many = serializers.BooleanField()
     test_left_out = serializers.BooleanField()
+    weighted = serializers.BooleanField()
     questions = WatchedQuestionSerializer(many=True)
     chosen = serializers.CharField(allow_null=True)
     raters = WatchedRaterSerializer(many=True)

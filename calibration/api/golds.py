@@ -32,6 +32,7 @@ from calibration.gold import export as gold_export
 from calibration.gold.derivation import QuestionPreview, changes_of, gold_or_job, preview_gold
 from calibration.gold.difference import STATUSES, as_json, difference, shared_questions
 from calibration.gold.rules import RULES
+from calibration.gold.shares import shares_of
 from calibration.models import Gold
 from config import api
 from config.lists import Filters, numbered, since, with_name
@@ -162,9 +163,17 @@ def rules(request: Request) -> list[dict[str, Any]]:
 
 @api.get(permission=IsGoldResearcher)
 def gold(request: Request, pk: int) -> dict[str, Any]:
-    """Return a derivation's provenance, and the labels added or changed since (`changes`)."""
+    """Return a derivation's provenance, the labels added or changed since (`changes`), and its `shares`.
+
+    `shares` has, per question, each value's items and share with its interval, and the mean on ordered
+    scales. With `weighted` they are of the `population` that people's items were drawn from, otherwise of the
+    items with a gold label; items of an unopened test part are omitted.
+    """
     derivation = access.gold(pk)
-    return gold_export.provenance(derivation) | {"changes": asdict(changes_of(derivation))}
+    return gold_export.provenance(derivation) | {
+        "changes": asdict(changes_of(derivation)),
+        "shares": [question.as_dict() for question in shares_of(derivation)],
+    }
 
 
 @download(ExportPartSerializer, query=[PART, EXCLUDE], path=FORM, permission=IsGoldResearcher)

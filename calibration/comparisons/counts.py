@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from django.contrib.auth.models import User
 
-from annotation.models import Campaign, Corpus, TestLook
+from annotation.models import Campaign, Corpus, Rater, TestLook
 from annotation.schemes.cocoeval import BEHAVIOUR_COUNTS as COUNTS
 from annotation.schemes.cocoeval import GROUPS
 from calibration.comparisons import count_inputs
@@ -31,6 +31,7 @@ from calibration.comparisons.count_inputs import (
 from calibration.comparisons.judged_systems import QuestionSystems, RatedSample, rated_sample, systems_of
 from calibration.errors import CountsRefused
 from calibration.figure_cache import CachedFigures, cached_or_job, is_small, stamp_of
+from calibration.ratings import designs
 from calibration.ratings.scope import QuestionInfo, census
 from calibration.reports.kinds import Dated, ReportPart, adapter, fix_part, log_look, part_of, rater_rows
 from calibration.reports.wording import counted as count_text
@@ -109,7 +110,8 @@ class Counts(Dated):
     ``by`` gives each row's values of the query's keys, by the row's code. ``people`` names the people who
     rated a sample, ``n_rated`` is the number of the judge's continuations that they rated; both are empty
     without a correction. ``fakes`` are the codes of the rows with a continuation by a fake model; ``cached``
-    is None for figures computed just now.
+    is None for figures computed just now. ``rated_only`` is a sentence where people's counts are of the rated
+    items only, because these were drawn with unequal probabilities.
     """
 
     query: CountsQuery
@@ -123,6 +125,7 @@ class Counts(Dated):
     fakes: frozenset[int] = frozenset()
     systems: tuple[QuestionSystems, ...] = ()
     cached: CachedFigures | None = None
+    rated_only: str = ""
 
     @property
     def is_turns(self) -> bool:
@@ -222,18 +225,21 @@ def figures_of(ground: Ground) -> Figures:
 
 def counts_of_figures(ground: Ground, figures: Figures, cached: CachedFigures | None = None) -> Counts:
     """Build the table with its facts. `cached` says when its figures were computed."""
+    query, selection = ground.query, ground.selection
+    is_of_people = selection.kind == Rater.Kind.HUMAN
     return Counts(
-        ground.query,
-        ground.selection,
+        query,
+        selection,
         figures.table,
         figures.by,
-        _titles(ground.selection),
+        _titles(selection),
         ground.part,
         figures.people,
         figures.n_rated,
         figures.fakes,
         figures.systems,
         cached,
+        designs.rated_only(query.scope, [q.id for q in selection.questions]) if is_of_people else "",
     )
 
 
@@ -434,6 +440,8 @@ def facts(counts: Counts) -> list[str]:
         if counts.is_turns
         else f"{unit}, scored by {rater_name}."
     ]
+    if counts.rated_only:
+        lines.append(counts.rated_only)
     if query.strata:
         lines.append(
             f"Each cell is the mean over {count_text(result.n_strata, 'stratum', 'strata')} "

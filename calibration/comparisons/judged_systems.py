@@ -14,6 +14,7 @@ import numpy as np
 from annotation.campaigns import sampling
 from annotation.models import Campaign, Item
 from calibration.comparisons.count_inputs import JUDGE, CountsQuery, Selection, Units
+from calibration.ratings import designs
 from calibration.reports.wording import join_names
 from calibration.statistics.core.ratings import Floats
 from calibration.statistics.corrected_systems import CorrectedSystems, JudgedItems, corrected_systems
@@ -33,10 +34,11 @@ class QuestionSystems:
 class RatedSample:
     """How the items that people rated were drawn; the reasons are those of `JudgedItems`.
 
-    `probabilities` are by item id, empty where all items were equally likely.
+    `probabilities` are by item id, empty where all items were equally likely; `campaigns` drew them.
     """
 
     probabilities: dict[int, float]
+    campaigns: tuple[Campaign, ...] = ()
     not_random: str = ""
     other_errors: str = ""
 
@@ -56,18 +58,23 @@ def rated_sample(query: CountsQuery, selection: Selection) -> RatedSample:
             f"in {join_names(apart)} people rated items because the judge and people differ there; rate a "
             "random sample, or a review queue with probabilities"
         )
-        return RatedSample({}, reason, reason)
-    by_campaign = {campaign.pk: sampling.inclusion(campaign) for campaign in campaigns}
-    if any(by_campaign.values()) and len(answers) > 1:
-        reason = (
-            "people's answers come from several samples, some of them drawn with probabilities of their own; "
-            "choose one campaign"
-        )
-        return RatedSample({}, reason, reason)
-    probabilities = {
-        item: probability for rows in by_campaign.values() for item, (probability, _) in (rows or {}).items()
-    }
-    return RatedSample(probabilities, NOT_RANDOM if query.correction == "rogan_gladen" else "")
+        return RatedSample({}, (), reason, reason)
+    inclusions = [sampling.inclusion(campaign) or {} for campaign in campaigns]
+    probabilities = {item: probability for rows in inclusions for item, (probability, _) in rows.items()}
+    if probabilities and len(answers) > 1:
+        are_drawn = None not in answers and all(inclusions)
+        joint = designs.union(campaigns) if are_drawn else None
+        if joint is None or not probabilities.keys() <= answered_items(query, selection):
+            reason = (
+                "people's answers come from several samples, some of them drawn with probabilities of their "
+                "own that do not combine; choose one campaign"
+            )
+            return RatedSample({}, (), reason, reason)
+        probabilities = {item: joint[item] for item in probabilities}
+    if probabilities and designs.left_out(campaigns, ()) is None:
+        return RatedSample({}, (), designs.UNREADABLE.rstrip("."), designs.UNREADABLE.rstrip("."))
+    not_random = NOT_RANDOM if query.correction == "rogan_gladen" else ""
+    return RatedSample(probabilities, tuple(campaigns), not_random)
 
 
 def scope_answers(query: CountsQuery, selection: Selection) -> set[int | None]:
@@ -77,6 +84,15 @@ def scope_answers(query: CountsQuery, selection: Selection) -> set[int | None]:
         rater__in=[rater.id for rater in selection.people],
     )
     return set(counts.values_list("campaign", flat=True).distinct())
+
+
+def answered_items(query: CountsQuery, selection: Selection) -> set[int]:
+    """Return the ids of the items that people answered, or gave a reason for not answering."""
+    answers = query.scope.labels().filter(
+        question__in=[question.id for question in selection.questions],
+        rater__in=[rater.id for rater in selection.people],
+    )
+    return set(answers.order_by().values_list("item", flat=True).distinct())
 
 
 def systems_of(
@@ -96,10 +112,12 @@ def systems_of(
     of_item = units.turn_of if selection.is_turns else np.arange(len(units.ids))
     judge = mine[0][0] if len(mine[0]) == 1 else _mean(mine[0])
     _, clusters = np.unique(np.array(units.clusters, dtype=str), return_inverse=True)
-    weights = _weights(units, selection, sample)
+    ids = _ids(units, selection) if sample.probabilities else []
+    weights = np.array([1 / sample.probabilities.get(pk, np.nan) for pk in ids]) if ids else None
+    outside = np.isin(ids, list(designs.left_out(sample.campaigns, ids) or ())) if ids else False
     results = []
     for at, question in enumerate(selection.questions):
-        answered = ~np.isnan(judge[:, at])
+        answered = ~np.isnan(judge[:, at]) & ~np.asarray(outside)
         people = np.column_stack([voice[:, at] for voice in theirs])[answered]
         if np.isnan(people).all():
             continue
@@ -124,14 +142,10 @@ def _mean(voices: Sequence[Floats]) -> Floats:
     return np.asarray(np.nansum(stacked, axis=0) / np.where(n > 0, n, np.nan))
 
 
-def _weights(units: Units, selection: Selection, sample: RatedSample) -> Floats | None:
-    """Return 1 / probability of each item, NaN where it was not drawn; None where all were equally likely."""
-    if not sample.probabilities:
-        return None
+def _ids(units: Units, selection: Selection) -> list[int]:
+    """Return the id of each item, 0 for one that was never made."""
     if selection.is_turns:
-        ids = units.turn_items.tolist()
-    else:
-        wholes = Item.objects.filter(kind="dialogue", continuation__in=list(units.ids))
-        by_continuation = dict(wholes.values_list("continuation", "pk"))
-        ids = [by_continuation.get(pk, 0) for pk in units.ids]
-    return np.array([1 / sample.probabilities[pk] if pk in sample.probabilities else np.nan for pk in ids])
+        return [int(pk) for pk in units.turn_items]
+    wholes = Item.objects.filter(kind="dialogue", continuation__in=list(units.ids))
+    by_continuation = dict(wholes.values_list("continuation", "pk"))
+    return [by_continuation.get(pk, 0) for pk in units.ids]

@@ -26,6 +26,7 @@ from calibration.comparisons.preference_tables import (
 )
 from calibration.comparisons.responses import PreferencesSerializer, json_writer
 from calibration.errors import PreferencesRefused
+from calibration.ratings import designs
 from calibration.ratings import votes as reading
 from calibration.ratings.scope import Census, QuestionInfo, RaterInfo, census
 from calibration.renderings import (
@@ -156,7 +157,8 @@ def compute(*, query: PreferencesQuery, by: User | None) -> Report:
             f"{where} has no answers about these systems" if any(votes.values()) else NOTHING
         )
     name = f"Preferences in {query.scope.name}{f', {part.name} part' if part.split else ''}"
-    facts, excluded = _facts(votes, among), query.left_out()
+    rated_only = designs.rated_only(query.scope, [question.id for question in questions])
+    facts, excluded = _facts(votes, among, rated_only), query.left_out()
     facts = (excluded["sentence"], *facts) if excluded else facts
     return Report(name, tuple(reports), facts, part, excluded)
 
@@ -200,10 +202,12 @@ def _raters(questions: list[QuestionInfo], counted: Census) -> list[RaterInfo]:
     return [rater for question in questions for rater in counted.raters_of(question.id)]
 
 
-def _facts(votes: Mapping[int, list[Vote]], among: Mapping[int, list[Vote]]) -> tuple[str, ...]:
+def _facts(
+    votes: Mapping[int, list[Vote]], among: Mapping[int, list[Vote]], rated_only: str
+) -> tuple[str, ...]:
     n_excluded = sum(map(len, votes.values())) - sum(map(len, among.values()))
     excluded = [f"{n_excluded:,} answers are about systems that were not chosen."] if n_excluded else []
-    return ("Clusters: dialogues, or what dialogues share.", *excluded)
+    return ("Clusters: dialogues, or what dialogues share.", *excluded, *([rated_only] if rated_only else []))
 
 
 # Charts of a report: win rates and strengths by system, a mark with its interval per group of voters.

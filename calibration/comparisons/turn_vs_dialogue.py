@@ -12,6 +12,7 @@ from annotation.models import Campaign, Continuation, Corpus
 from annotation.text.display import percent
 from calibration.comparisons.responses import InversionsSerializer, LineSerializer, TurnVsDialogueSerializer
 from calibration.errors import LevelsRefused
+from calibration.ratings import designs
 from calibration.ratings.scope import Census, QuestionInfo, RaterInfo, Scope, census, scope_of
 from calibration.renderings import Rendering, json_text, records_csv
 from calibration.reports.kinds import ReportKind
@@ -141,7 +142,8 @@ class TurnVsDialogue:
     """All continuations with both scores, largest rank changes first, and each dialogue's inversions.
 
     `left_out` counts the continuations for which only turns, or only the whole, were labelled. `is_locked`:
-    the test part is left out, because nobody has opened it.
+    the test part is left out, because nobody has opened it. `rated_only` is a sentence where the rated items
+    were drawn with unequal probabilities.
     """
 
     pair: QuestionPair
@@ -149,6 +151,7 @@ class TurnVsDialogue:
     dialogues: tuple[Inversions, ...]
     left_out: int
     is_locked: bool
+    rated_only: str = ""
 
     @property
     def inversions(self) -> float:
@@ -203,7 +206,14 @@ def compute(pair: QuestionPair) -> TurnVsDialogue:
         key=lambda line: (-abs(line.moved), -abs(line.difference or 0.0), line.dialogue, line.continuation)
     )
     most_first = sorted(inversions, key=lambda dialogue: -(dialogue.share or 0.0))
-    return TurnVsDialogue(pair, tuple(lines), tuple(most_first), len(seen) - len(both), len(seen) < len(rows))
+    return TurnVsDialogue(
+        pair,
+        tuple(lines),
+        tuple(most_first),
+        len(seen) - len(both),
+        len(seen) < len(rows),
+        designs.rated_only(pair.scope, (pair.turns.id, pair.dialogues.id)),
+    )
 
 
 def _people(pair: QuestionPair, question: QuestionInfo) -> Mapping[int, list[float]]:
@@ -237,6 +247,8 @@ def facts(result: TurnVsDialogue) -> list[str]:
         f"{crowd.counted(len(pair.people))} labelled turn by turn ({pair.turns.ref}) and as a whole "
         f"({pair.dialogues.ref})."
     ]
+    if result.rated_only:
+        lines.append(result.rated_only)
     if result.pairs:
         lines.append(
             f"{_inversions(result.inversions)} among {counted(result.pairs, 'pair')} of continuations of "

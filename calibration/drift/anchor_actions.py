@@ -147,7 +147,7 @@ def set_schedule(
 
 def judges_of(anchors: AnchorSet) -> list[Rater]:
     """Return the judges with finished calls of a model about the anchors: those that can be asked again."""
-    calls = _first_calls(anchors).filter(run__endpoint__isnull=False)
+    calls = first_calls(anchors).filter(run__endpoint__isnull=False)
     raters = Rater.objects.filter(kind=Rater.Kind.JUDGE, pk__in=calls.values("rater"))
     return list(raters.order_by("name"))
 
@@ -162,7 +162,7 @@ def judge_named(anchors: AnchorSet, name: str) -> Rater:
     raise DriftRefused(f"No judge {name!r} has judged the anchors of {anchors.name}; there are {names}.")
 
 
-def _first_calls(anchors: AnchorSet) -> QuerySet[Call]:
+def first_calls(anchors: AnchorSet) -> QuerySet[Call]:
     """Return the finished calls of judges' main runs about the anchors."""
     items = anchors.items.values("item")
     continuations = Item.objects.filter(pk__in=items).values("continuation")
@@ -172,7 +172,7 @@ def _first_calls(anchors: AnchorSet) -> QuerySet[Call]:
 
 def _calls_to_repeat(anchors: AnchorSet, rater: Rater) -> list[tuple[int, int | None, str, int]]:
     fields = ("continuation_id", "item_id", "part", "sample")
-    calls = _first_calls(anchors).filter(rater=rater, run__endpoint__isnull=False)
+    calls = first_calls(anchors).filter(rater=rater, run__endpoint__isnull=False)
     places = list(calls.order_by("continuation_id", "item__turn__position", "pk").values_list(*fields))
     if not places:
         raise DriftRefused(

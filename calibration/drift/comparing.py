@@ -13,6 +13,7 @@ from django.utils import timezone
 from annotation.models import Item, Label, Occasion, Question, Rater
 from annotation.schemes.definitions import UNSCALED
 from annotation.text.display import number
+from calibration.drift.anchor_actions import first_calls
 from calibration.models import GoldLabel, Recheck
 from calibration.ratings.definitions import ScaleMap
 from calibration.ratings.ratings import Place, counterpart, placed
@@ -32,6 +33,7 @@ from calibration.statistics.rechecks import (
     has_moved,
 )
 from config.models import Event
+from jobs.calls.served_models import served_change, served_models
 from jobs.errors import JobRefused
 from jobs.kinds import JobKind, Progress
 from jobs.models import Job
@@ -78,6 +80,10 @@ def compare(recheck: Recheck, progress: Progress | None = None) -> str:
         "failed": recheck.run.calls.filter(state="failed").count(),
         "calls": recheck.run.calls.count(),
     }
+    repeated = first_calls(recheck.anchors).filter(rater=recheck.rater, finished_at__lte=recheck.created_at)
+    served = {"first": served_models(repeated), "later": served_models(recheck.run.calls.all())}
+    result["served"] = {side: [entry.as_json() for entry in served[side]] for side in served}
+    result["served_change"] = served_change(served["first"], served["later"])
     result["sentence"] = sentence(state, by_question, recheck.anchors.margin)
     result["next_step"] = next_step(state, rows)
     with transaction.atomic():
@@ -95,6 +101,7 @@ def compare(recheck: Recheck, progress: Progress | None = None) -> str:
                 "corpus": recheck.anchors.corpus_id,
                 "questions": len(rows),
                 "moved": sum(row.state == MOVED for row in rows),
+                "served_change": result["served_change"],
             }
             tell(JUDGE_MOVED, recheck.anchors.campaign_id, data)
     return state

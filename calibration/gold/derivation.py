@@ -26,6 +26,7 @@ from annotation.schemes.definitions import UNSCALED
 from annotation.work.check_stages import LeftOut, left_out
 from annotation.work.labels import name_of
 from calibration.errors import CalibrationError, GoldRuleError
+from calibration.gold import shares
 from calibration.gold.rules import DECISIONS, FIRST, IGNORED, RULES, Answers, OptionValue, Rule, default_rule
 from calibration.models import Gold, GoldLabel
 from calibration.ratings.ratings import Subject, SubjectData, load, places
@@ -408,6 +409,9 @@ def make(
     notes: dict[str, Any] = {"why_left_out": left_out}
     if source.without:
         notes["people_left_out"] = [person.as_json() for person in source.without]
+    designs = {data.subject.question.key: shares.design_note(data.design) for data, _ in fitting}
+    if designs := {key: note for key, note in designs.items() if note is not None}:
+        notes[shares.DESIGNS] = designs
     gold = Gold.objects.create(**same, rule=common.rule.key, options=stored | notes, created_by=by)
     for number, (data, setting) in enumerate(fitting):
         if progress:

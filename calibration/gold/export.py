@@ -11,6 +11,7 @@ from annotation.text.display import number
 from calibration.exports.labels import FAKE_MODEL, IN_ORDER, ITEM, PLACE_COLUMNS, PLACES
 from calibration.exports.parts import OF_PART, PART_COLUMN, PART_TABLE, ExportPart, taken_by_default
 from calibration.exports.writing import Column, ExportQuery
+from calibration.gold import shares
 from calibration.models import Gold
 from calibration.statistics.gold import Estimation
 
@@ -131,6 +132,8 @@ GOLD_COLUMNS = (
     Column("inputs_hash", "o.inputs_hash", "plain"),
     PART_COLUMN,
     Column("fake_model", FAKE_MODEL, "boolean"),
+    Column("inclusion_probability", "w.probability", "number"),
+    Column("weight", "w.weight", "number"),
 )
 GOLD_TABLES = f"""FROM calibration_goldlabel l
 JOIN calibration_gold o ON o.id = l.gold_id
@@ -139,6 +142,8 @@ JOIN annotation_question q ON q.id = l.question_id
 JOIN annotation_schemeversion v ON v.id = q.version_id
 JOIN annotation_scheme s ON s.id = v.scheme_id
 {PART_TABLE}
+LEFT JOIN unnest(%s::text[], %s::bigint[], %s::float8[], %s::float8[])
+  AS w(question, item, probability, weight) ON w.question = q.key AND w.item = l.item_id
 WHERE l.gold_id = %s AND {OF_PART}
 ORDER BY {IN_ORDER}, q.position
 """
@@ -147,10 +152,17 @@ ORDER BY {IN_ORDER}, q.position
 def query(gold: Gold, export_part: ExportPart | None = None) -> ExportQuery:
     """Return the labels of a gold, one per row; those without a value carry the reason.
 
-    If the corpus is split, only the chosen part is included; dev by default.
+    If the corpus is split, only the chosen part is included; dev by default. `weight` is filled where review
+    campaigns drew the items, and `inclusion_probability` where that of being drawn is known.
     """
     split, *part = (export_part or taken_by_default(gold.corpus, training=gold.is_of_training)).params
-    return ExportQuery(GOLD_COLUMNS, GOLD_TABLES, (split, gold.pk, *part))
+    rows = [
+        (key, item, weighting.probabilities.get(item), weight)
+        for key, weighting in shares.weightings(gold).items()
+        for item, weight in weighting.weights.items()
+    ]
+    weights = tuple([row[column] for row in rows] for column in range(4))
+    return ExportQuery(GOLD_COLUMNS, GOLD_TABLES, (split, *weights, gold.pk, *part))
 
 
 def provenance(gold: Gold) -> dict[str, Any]:

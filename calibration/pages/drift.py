@@ -200,13 +200,27 @@ def recheck(request: HttpRequest, pk: int) -> HttpResponse:
     asked_again = access.recheck(pk)
     rows = [_row(row) for row in asked_again.result.get("questions", ())]
     context = {"recheck": asked_again, "corpus": asked_again.anchors.corpus, "rows": rows}
-    return render(request, "drift/recheck.html", context)
+    return render(request, "drift/recheck.html", context | {"headings": list(_FIGURES)})
+
+
+_FIGURES = {
+    "Changed": "changed",
+    "Within a run": "wobble",
+    "Shift": "shift",
+    "Agreement first": "first_agreement",
+    "Agreement again": "later_agreement",
+    "Its change": "agreement_change",
+}
+"""Headings of a comparison's figures, in the order of the columns, with their names in the result."""
+_SHARES = ("changed", "wobble", "shift")
 
 
 def _row(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a question's comparison as the table shows it: its figures in the order of the columns."""
-    shares = [row[name] | {"percent": True} for name in ("changed", "wobble", "shift")]
-    figures = [*shares, *(row[name] for name in ("first_agreement", "later_agreement", "agreement_change"))]
+    """Return a question's comparison as the table shows it: its figures with their headings."""
+    figures = [
+        (heading, row[name] | ({"percent": True} if name in _SHARES else {}))
+        for heading, name in _FIGURES.items()
+    ]
     tests = [row[name]["p_holm"] for name in ("shift", "excess", "agreement_change")]
     p = min((value for value in tests if value is not None), default=None)
     return row | {"entries": figures, "p": p, "statistic_name": worded(row["statistic"]).name}

@@ -36,6 +36,7 @@ from calibration.errors import CalibrationError, GoldRuleError
 from calibration.exports.downloads import GOLD, Order
 from calibration.exports.writing import FORMATS
 from calibration.gold import export as gold_export
+from calibration.gold import shares as gold_shares
 from calibration.gold.derivation import (
     QUESTIONS,
     Described,
@@ -398,8 +399,11 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
     ]
     origin = gold_export.provenance(gold)
     changes, names = changes_of(gold), names_in(gold.corpus)
+    value_shares = gold_shares.shares_of(gold)
     context = {
         "gold": gold,
+        "shares": value_shares,
+        "share_sentences": gold_shares.sentences(value_shares),
         "files": file_addresses("gold-file", gold.pk),
         "n_locked": n_all - page.paginator.count,
         "changes": changes,

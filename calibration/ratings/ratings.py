@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from django.db import connection
 from django.db.models import Count, Max, Q, QuerySet
 
 from annotation.corpora import comparisons, splits
-from annotation.models import Item, Label, LabelCount, Occasion
+from annotation.models import Continuation, Corpus, Item, Label, LabelCount, Occasion
 from annotation.models.corpora import ITEM_PARTS
 from annotation.schemes.definitions import RANKING, UNSCALED
 from annotation.text.references import item_key, key_of_item
@@ -66,7 +67,7 @@ def counterpart(scheme: str, question: str, other_scheme: str, other_question: s
 
 
 TEXT = "text"
-HUMAN, METRIC = "human", "metric"
+HUMAN, JUDGE, METRIC = "human", "judge", "metric"
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,6 +291,15 @@ class SubjectData:
     unanswered: tuple[Record, ...] = ()
     design: Design = NO_DESIGN
 
+    @cached_property
+    def has_unrated(self) -> bool:
+        """Whether people answered some of the items, and a judge, or a metric naming categories, others."""
+        judging = (JUDGE, METRIC) if self.subject.question.level == "nominal" else (JUDGE,)
+        rated = {r.item for r in self.records if r.kind == HUMAN and r.value is not None}
+        return bool(rated) and any(
+            r.kind in judging and r.item not in rated and r.value is not None for r in self.records
+        )
+
     def ratings(self, samples: Samples | None = None) -> Ratings:
         """Return the items x raters matrix. Raises RatingError if an answer is off its scale."""
         question = self.subject.question
@@ -300,7 +310,7 @@ class SubjectData:
             positive=1 if question.positive is None else question.positive,
             samples=samples,
             off_scale=self.off_scale,
-        ).with_weights(self.design.weights)
+        ).with_weights(self.design.weights, self.design.outside)
 
 
 def places(scope: Scope, kinds: Iterable[str], clusters: frozenset[str] | None = None) -> dict[int, Place]:
@@ -376,12 +386,16 @@ def load(
             number = maps[question].apply(number)
         records[answer] = recorded(place, info, sample, number if text is None else text)
     records_read = tuple(records.values())
-    answered_items = {
-        key[0] for key, record in records.items() if record.kind == HUMAN and record.value is not None
-    }
-    design = design_of(
-        scope, subject.question_ids, {pk: place.key for pk, place in where.items()}, answered_items
+    answered_items, unanswerable_items = (
+        {
+            key[0]
+            for key, record in records.items()
+            if record.kind == HUMAN and (record.value is None) == is_missing
+        }
+        for is_missing in (False, True)
     )
+    keys = {pk: place.key for pk, place in where.items()}
+    design = design_of(scope, subject.question_ids, keys, answered_items, unanswerable_items)
     present = {(question, rater) for _, question, rater, _ in records}
     return SubjectData(
         subject=subject,
@@ -437,7 +451,7 @@ def _digest(subject: Subject, records: Iterable[Record], design: Design) -> str:
     links = [(link.question.ref, link.map.as_dict()) for link in subject.links]
     head = repr((subject.question.ref, subject.question.level, subject.question.values, links))
     lines = sorted(
-        f"{r.item}\t{r.cluster}\t{r.kind}\t{r.rater}\t{r.sample}\t{r.value!r}\t{r.identified}"
+        f"{r.item}\t{r.cluster}\t{r.kind}\t{r.rater}\t{r.sample}\t{r.value!r}\t{r.identified}\t{r.system}"
         for r in records
     )
     if design != NO_DESIGN:
@@ -536,21 +550,35 @@ SELECT i.id, coalesce(sum(length(u.text)), 0), coalesce(sum({_WORDS}), 0)
 BATCH = 20_000
 
 
-def lengths(where: Mapping[int, Place]) -> dict[str, tuple[int, int]]:
-    """Return the characters and words of items, by key.
+def lengths(items: Collection[int]) -> dict[int, tuple[int, int]]:
+    """Return the characters and words of items, by id.
 
     For a turn, its text counts; for a continuation, its turns except given ones.
     """
-    by_key: dict[str, tuple[int, int]] = {}
-    for batch in _batches(sorted(where)):
+    sizes: dict[int, tuple[int, int]] = {}
+    for batch in _batches(sorted(items)):
         with connection.cursor() as cursor:
             cursor.execute(_LENGTHS, [batch])
-            by_key |= {where[item].key: (int(many), int(words)) for item, many, words in cursor.fetchall()}
-    return by_key
+            sizes |= {item: (int(many), int(words)) for item, many, words in cursor.fetchall()}
+    return sizes
 
 
 def _batches(ids: list[int]) -> Iterable[list[int]]:
     return (ids[start : start + BATCH] for start in range(0, len(ids), BATCH))
+
+
+def conditions(corpus: Corpus, continuations: Collection[str]) -> dict[str, dict[str, Any]]:
+    """Return the conditions of those of these continuations that have any, by the continuation's key."""
+    rows = (
+        Continuation.objects.filter(dialogue__corpus=corpus)
+        .exclude(condition={})
+        .values_list("dialogue__key", "key", "condition")
+    )
+    by_key = (
+        (item_key(dialogue, own, None), condition)
+        for dialogue, own, condition in rows.iterator(chunk_size=CHUNK)
+    )
+    return {key: condition for key, condition in by_key if key in continuations}
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,7 @@ class Subset:
                 names.append(f"{more} more")
             parts.append(f"{'system' if len(self.systems) == 1 else 'systems'} {_join_values(names, 'and')}")
         parts += [
-            f"{key} {_join_values([_text(v) for v in values], 'or')}" for key, values in self.conditions
+            f"{key} {_join_values([value_text(v) for v in values], 'or')}" for key, values in self.conditions
         ]
         days = [
             f"{word} {display.day(day)}"
@@ -124,7 +124,8 @@ def _join_values(names: Sequence[str], word: str) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
 
 
-def _text(value: Value) -> str:
+def value_text(value: Any) -> str:
+    """Return a condition's value as text: a word as it is, anything else as JSON."""
     return value if isinstance(value, str) else json.dumps(value)
 
 
@@ -222,5 +223,5 @@ def check_subset(corpus: Corpus, subset: Subset) -> None:
             )
         texts = [json.dumps(value) for value in existing[key]]
         if wrong := [value for value in values if json.dumps(value) not in texts]:
-            valid = ", ".join(_text(value) for value in existing[key][:MOST_VALUES])
-            raise DefinitionError(f"no continuation has {key} {_text(wrong[0])!r}; there are {valid}")
+            valid = ", ".join(value_text(value) for value in existing[key][:MOST_VALUES])
+            raise DefinitionError(f"no continuation has {key} {value_text(wrong[0])!r}; there are {valid}")

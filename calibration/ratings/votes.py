@@ -13,6 +13,7 @@ from annotation.kinds import COMPARING, KINDS
 from annotation.models import ItemMember
 from annotation.schemes.definitions import RANKING, is_comparison
 from calibration.ratings.definitions import Definition
+from calibration.ratings.designs import NO_DESIGN, Design, design_of
 from calibration.ratings.ratings import METRIC, TEXT, Subject, find_question
 from calibration.ratings.scope import Census, QuestionInfo, RaterInfo, Scope
 from calibration.statistics.preference_strengths import Vote
@@ -187,10 +188,14 @@ def _scale(question: QuestionInfo) -> tuple[str, list[Any]]:
 
 @dataclass(frozen=True)
 class Compared:
-    """Votes on a question that asks which of several responses is better."""
+    """Votes on a question that asks which of several responses is better.
+
+    `design` says how the items that people voted on were drawn.
+    """
 
     question: QuestionInfo
     votes: tuple[Vote, ...]
+    design: Design = NO_DESIGN
 
     @property
     def raters(self) -> frozenset[str]:
@@ -201,6 +206,8 @@ class Compared:
     def digest(self) -> str:
         """Return the SHA-256 of the votes, independent of the reading order."""
         lines = sorted(repr(astuple(vote)[1:]) for vote in self.votes)
+        if self.design != NO_DESIGN:
+            lines.append(repr((self.design.as_dict(), sorted(self.design.weights.items()))))
         return hashlib.sha256("\n".join([self.question.ref, *lines]).encode()).hexdigest()
 
 
@@ -226,5 +233,13 @@ def compared(
             v for v in votes[voted_question.id] if not definition.raters or v.rater in definition.raters
         )
         if any(vote.label is not None for vote in own_votes):
-            votes_by_question.append(Compared(voted_question, own_votes))
+            design = _design(scope, voted_question, own_votes)
+            votes_by_question.append(Compared(voted_question, own_votes, design))
     return tuple(votes_by_question)
+
+
+def _design(scope: Scope, question: QuestionInfo, votes: Sequence[Vote]) -> Design:
+    """Return how the items were drawn that people voted on; weights are by the votes' items."""
+    places = {int(vote.item): vote.item for vote in votes}
+    answered = {int(vote.item) for vote in votes if vote.kind == PEOPLE[0] and vote.label is not None}
+    return design_of(scope, [question.id], places, answered)

@@ -10,6 +10,7 @@ import numpy as np
 from annotation.kinds import KINDS
 from annotation.text.display import number, percent
 from calibration.ratings.ratings import SubjectData
+from calibration.ratings.votes import Compared
 from calibration.reports.figures import HUMAN, JUDGE, crowd, figures
 from calibration.reports.results import BiasRow, Figure, JudgeBiases, QuestionRaters, RaterVerdict
 from calibration.reports.snapshot import Snapshot
@@ -29,9 +30,10 @@ from calibration.reports.tables import (
     table_key,
     tabulate,
 )
-from calibration.reports.wording import Crowd, crowd_of, interval, signed
+from calibration.reports.wording import PER_DOUBLING, Crowd, crowd_of, interval, length_effect, signed
 from calibration.statistics import Ratings, Result
 from calibration.statistics.analysis import mean_of
+from calibration.statistics.core.engine import UNEQUAL
 from calibration.statistics.core.ratings import Floats, RatingError
 from calibration.statistics.describe import as_numbers
 from calibration.statistics.judge_biases import (
@@ -39,11 +41,9 @@ from calibration.statistics.judge_biases import (
     first_excess,
     is_clear,
     judge_severity,
-    length_bias,
     length_slope,
     p_values,
 )
-from calibration.statistics.preference_strengths import Vote
 from calibration.statistics.preferences import position_bias
 from calibration.statistics.rater_panel import SEVERITY
 from calibration.studies.inputs import Inputs
@@ -54,14 +54,19 @@ from calibration.studies.judge_facts import JudgeFacts
 KEY = "biases"
 CHECKS: dict[str, tuple[str, str]] = {
     "position": ("Position: wins of the first shown, less half", "Position: same answer in both orders"),
-    "length": ("Length", "Length: partial correlation, noise of {people} ignored"),
+    "length": ("Length", ""),
     "family": ("Own family, less others", ""),
     "severity": ("Severity: judge less {people}, same items", ""),
     "rewording": ("Rewording: same answer", ""),
 }
 """Title of each check's effect and of the figure beside it, in display order; `{people}` names the crowd."""
-PER_DOUBLING = {True: "probability per doubling", False: "points per doubling"}
 POINTS = {True: "probability", False: "points"}
+WEIGHTED = {
+    "severity": "Severity is then the weighted mean of judge less {people}: the additive model, and with it "
+    "the severities of single raters, has no weighted form.",
+    "position": "The share of equal answers in both orders has no weighted form.",
+}
+"""What is left out of a check of items drawn with unequal probabilities."""
 NOT_REWORDED = "not checked: run the check of rewordings on the judge’s draft in the workbench"
 
 
@@ -96,7 +101,7 @@ def biases_of(inputs: Inputs, raters: Sequence[QuestionRaters]) -> tuple[JudgeBi
     ]
     for compared in inputs.compared:
         info = compared.question
-        if rows := _of_votes(compared.votes, info.title, inputs):
+        if rows := _of_votes(compared, inputs):
             by_question.append(JudgeBiases(info.ref, info.title, info.item_kind, tuple(rows)))
     return _tested(by_question, inputs.definition.plan.level)
 
@@ -126,15 +131,14 @@ def _checks(question: _Question, column: int, inputs: Inputs) -> Iterator[BiasRo
     people = block[:, list(question.people)]
     binary, mean = ratings.level == "binary", mean_of(people)
     facts = inputs.judges.get(name, JudgeFacts())
+    weights = ratings.weights if ratings.is_unequal else None
     characters = np.array([inputs.lengths.get(item, (np.nan, 0))[0] for item in ratings.items], np.float64)
-    slope = length_slope(judge, people, characters, ratings.clusters, plan)
-    partial = length_bias(judge, mean, np.log2(1 + characters), ratings.clusters, plan)
-    beside = question.figure(partial, name)
-    yield BiasRow(name, "length", PER_DOUBLING[binary], question.figure(slope, name), beside=beside)
+    slope = length_slope(judge, people, characters, ratings.clusters, plan, weights)
+    yield BiasRow(name, "length", PER_DOUBLING[binary], question.figure(slope, name))
     if facts.systems:
         systems = {record.item: record.system for record in question.data.records}
         own = np.array([systems.get(item, "") in facts.systems for item in ratings.items], np.bool_)
-        preference = family_preference(judge, mean, own, ratings.clusters, plan)
+        preference = family_preference(judge, mean, own, ratings.clusters, plan, weights)
         yield BiasRow(name, "family", POINTS[binary], question.figure(preference, name))
     yield _severity(question, name, judge, mean, inputs)
     yield _rewording(question, name, facts)
@@ -143,13 +147,15 @@ def _checks(question: _Question, column: int, inputs: Inputs) -> Iterator[BiasRo
 def _severity(question: _Question, name: str, judge: Floats, mean: Floats, inputs: Inputs) -> BiasRow:
     """Return the judge's severity: of the additive model where raters have names, else the mean gap.
 
-    The control are the lowest and the highest severity among people.
+    Of items drawn with unequal probabilities it is the weighted gap: the model has no weighted form. The
+    control are the lowest and the highest severity among people.
     """
     rows = question.lines.rows if question.lines else ()
     by_name = {row.name: row.figure(SEVERITY) for row in rows}
     result = by_name.get(name)
     if result is None or not result.ok:
-        result = judge_severity(judge, mean, question.ratings.clusters, inputs.definition.plan)
+        weights = question.ratings.weights if question.ratings.is_unequal else None
+        result = judge_severity(judge, mean, question.ratings.clusters, inputs.definition.plan, weights)
     own = [
         (figure.value, row.name, figure)
         for row in rows
@@ -174,19 +180,25 @@ def _rewording(question: _Question, name: str, facts: JudgeFacts) -> BiasRow:
     return BiasRow(name, "rewording", "share", question.figure(result, name))
 
 
-def _of_votes(votes: Sequence[Vote], title: str, inputs: Inputs) -> list[BiasRow]:
-    """Return the check of position of every judge of pairs, with people as control."""
-    plan = inputs.definition.plan
+def _of_votes(compared: Compared, inputs: Inputs) -> list[BiasRow]:
+    """Return the check of position of every judge of pairs, with people as control.
+
+    Where people's pairs were drawn with unequal probabilities, a rater who answered no others is weighted.
+    """
+    plan, votes, title = inputs.definition.plan, compared.votes, compared.question.title
+    weights = compared.design.weights if compared.design.is_unequal else {}
     people = [vote for vote in votes if vote.kind == HUMAN]
-    control = first_excess(people, plan)
+    control = first_excess(people, plan, weights or None)
     controls = (Figure.of(control, raters=("people",), question=title),) if people else ()
     rows = []
     for name in dict.fromkeys(vote.rater for vote in votes if vote.kind == JUDGE):
         own = [vote for vote in votes if vote.rater == name]
-        effect, bias = first_excess(own, plan), position_bias(own, name, plan)
+        is_weighted = bool(weights) and all(vote.item in weights for vote in own)
+        effect = first_excess(own, plan, weights if is_weighted else None)
+        bias = position_bias(own, name, plan)
         if effect.n_items == 0 and bias is None:
             continue  # rankings: nothing is shown first of two
-        same = bias.swaps["consistent"] if bias and bias.swaps else None
+        same = bias.swaps["consistent"] if bias and bias.swaps and not is_weighted else None
         beside = Figure.of(same, raters=(name,), question=title) if same else None
         about = Figure.of(effect, raters=(name,), question=title)
         rows.append(BiasRow(name, "position", "share", about, beside=beside, people=controls))
@@ -234,9 +246,7 @@ def _sentence(row: BiasRow, item_kind: str, level: float) -> str:
         share = percent(abs(value))
         return f"It prefers the response shown {side}: {share} of wins beyond half ({ends}; {on})."
     if row.check == "length":
-        way = "higher" if value > 0 else "lower"
-        amount = f"{signed(value)}{unit} per doubling"
-        return f"It rates longer texts {way} than {people} do: {amount} ({ends}; {on})."
+        return f"It {length_effect(value, row.unit, people)} ({ends}; {on})."
     if row.check == "family":
         way = "higher" if value > 0 else "lower"
         return f"It puts systems of its own family {size} {way} than others, beside {people} ({ends}; {on})."
@@ -286,7 +296,7 @@ def bias_views(result: Snapshot, params: PageParams | None = None) -> list[View]
         rows = [line for row in question.rows for line in _lines_of(row, words)]
         columns, rows = filled([(name, _worded(head, words)) for name, head in COLUMNS], _headed_once(rows))
         key = table_key(KEY, question_key(question.ref))
-        table = tabulate(key, f"Biases of each judge: {title}", columns, rows, first="Judge")
+        table = tabulate(key, f"Biases of each judge: {title}", columns, rows, first="Judge", second="Check")
         is_open = params is not None and any(row.effect.reason == NOT_REWORDED for row in question.rows)
         template = "calibration/_bias_links.html" if is_open else ""
         views.append(View(table, tuple(_remarks(result, question, words)), switches, template))
@@ -331,8 +341,8 @@ def _remarks(result: Snapshot, question: JudgeBiases, words: Crowd) -> Iterator[
         "position": "Position: a tie counts half. Pairs answered in both orders count; without such pairs, "
         "both orders weigh the same, which is right where the order was drawn at random.",
         "length": "Length: regression of the judge’s answer on the logarithm of the characters and on the "
-        f"{words.own} mean, whose noise is removed. The partial correlation does not remove it, so it is "
-        f"above 0 for a fair judge where {words.many} rate longer texts higher.",
+        f"{words.own} mean, whose noise is removed: above 0 the judge favours long texts more than "
+        f"{words.many} do.",
         "family": f"Own family: judge less {words.many} over systems of the judge’s model family, less the "
         "same over other systems.",
         "severity": "Severity: above 0 the judge is more lenient. With named raters it is the additive "
@@ -341,6 +351,12 @@ def _remarks(result: Snapshot, question: JudgeBiases, words: Crowd) -> Iterator[
         "changes most, from the workbench.",
     }
     present = {row.check for row in question.rows}
+    if any(UNEQUAL in figure.flags for row in question.rows for figure in (row.effect, *row.people)):
+        yield (
+            "Items were drawn with unequal probabilities: effects are weighted by 1 / probability and are "
+            "estimates for all items."
+        )
+        yield from (_worded(text, words) for check, text in WEIGHTED.items() if check in present)
     yield from (meanings[check] for check in CHECKS if check in present)
     yield (
         "p: of no effect, from the interval; Holm’s correction is over all checks of a judge in this report, "

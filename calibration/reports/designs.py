@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from calibration.ratings.designs import COMBINATIONS
 from calibration.reports.figures import QuestionFigures, figures
 from calibration.reports.snapshot import Snapshot
 from calibration.reports.tables import (
@@ -45,15 +46,16 @@ def caveats(result: Snapshot) -> Iterator[str]:
 def _sentence(design: dict[str, Any]) -> str:
     if design["problem"]:
         return str(design["problem"])
-    strata = design["strata"]
-    population = sum(row["items"] for row in strata if row["campaign"] == strata[0]["campaign"])
-    answered, n_drawn = (sum(row[name] for row in strata) for name in ("answered", "sampled"))
+    answered, n_drawn = (sum(row[name] for row in design["strata"]) for name in ("answered", "sampled"))
     pending = ""
     if answered < n_drawn:
         pending = f" {n_drawn - answered:,} of the {n_drawn:,} drawn items have no answer of people yet."
+    combination = COMBINATIONS[design["combination"]]
+    combination = f" {combination}" if combination else ""
     return (
-        f"People’s items were drawn from {population:,} with known probabilities: figures with people are "
-        f"weighted by 1 / probability and are estimates for all of them.{pending}"
+        f"People’s items were drawn from {design['population']:,} with known probabilities: figures with "
+        f"people are weighted by 1 / probability and are estimates for all of them."
+        f"{combination}{pending}"
     )
 
 

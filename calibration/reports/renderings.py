@@ -11,7 +11,7 @@ from typing import Any
 from django.template.loader import render_to_string
 
 from annotation.models import TestLook
-from annotation.text.display import day, moment, number, percent
+from annotation.text.display import day, moment
 from calibration.models import Report
 from calibration.renderings import (
     NEEDS,
@@ -60,9 +60,7 @@ def cell(entry: Figure | None) -> str:
 
 def value(entry: Figure) -> str:
     """Format the value of a figure that has one, with the sign from its table."""
-    if entry.percent:
-        return percent(entry.value, 1)
-    return f"{number(entry.value, entry.digits)}{entry.marks.sign if entry.marks else ''}"
+    return f"{entry.text}{entry.marks.sign if entry.marks and not entry.percent else ''}"
 
 
 def summary(report: Report) -> str:
@@ -247,7 +245,7 @@ def _origin(report: Report) -> list[str]:
 
 
 def _latex(table: Table) -> list[str]:
-    rater_head = ["Who"] if table.compares else []
+    rater_head = [table.second] if table.compares else []
     head = [table.first, *rater_head, "Items", *(text for _, text in table.columns)]
     body = _rows_as_latex(table, rater_head, len(head))
     above = _column_groups(table, len(head) - len(table.columns))
@@ -326,8 +324,7 @@ def _value(entry: Figure | None) -> str:
     if entry is None:
         return ""
     if entry.ok:
-        text = percent(entry.value, 1) if entry.percent else number(entry.value, entry.digits)
-        return _marked(escaped(text), entry.marks)
+        return _marked(escaped(entry.text), entry.marks)
     if isinstance(entry, Cell):
         return rf"---\textsuperscript{{{entry.note}}}"
     return escaped(entry.reason)
@@ -397,7 +394,7 @@ def write_markdown(report: Report) -> str:
 
 def _markdown(table: Table) -> list[str]:
     """Return a table with its remarks as lines of Markdown, the last one empty."""
-    head = [table.first, *(["Who"] if table.compares else []), "Items", "Clusters", *headings(table)]
+    head = [table.first, *([table.second] if table.compares else []), "Items", "Clusters", *headings(table)]
     rows = [
         [
             row.question,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
+from annotation.text.display import number, percent
 from calibration.ratings.definitions import Level, ScaleMap
 from calibration.statistics.cocoeval import Policy
 from calibration.statistics.core.engine import Result
@@ -16,10 +17,6 @@ from calibration.statistics.repeats import How
 from calibration.statistics.replacement import StandIn
 from calibration.statistics.unanswered import NAME as BOUNDS
 from calibration.statistics.verdicts import State, Step
-
-if TYPE_CHECKING:
-    pass
-
 
 # A stored figure: a result, with the raters that it compares and their question.
 
@@ -50,6 +47,11 @@ class Figure(Result):
     percent: ClassVar[bool] = False
     bare: ClassVar[bool] = False
     marks: ClassVar[Marks | None] = None
+
+    @property
+    def text(self) -> str:
+        """The value, formatted; a dash where there is none."""
+        return percent(self.value, 1) if self.percent else number(self.value, self.digits)
 
     @property
     def bounded(self) -> bool:
@@ -319,6 +321,55 @@ class JudgeBiases:
     rows: tuple[BiasRow, ...]
 
 
+# Stored figures of systems: by a judge alone, and as people would have rated them.
+
+
+@dataclass(frozen=True, slots=True)
+class SystemRow:
+    """A system under a condition: its figures, in the order of `corrected_systems.FIGURES`.
+
+    They are shares of `category` if it is not empty, of the positive class for binary questions, else means.
+    """
+
+    system: str
+    category: str
+    n_items: int
+    n_rated: int
+    figures: tuple[Figure, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SystemDifference:
+    """The first system less the second: by the judge alone and corrected, with p-values of the latter."""
+
+    first: str
+    second: str
+    category: str
+    judge_alone: Figure
+    corrected: Figure
+    p: Figure | None
+    p_holm: Figure | None
+
+
+@dataclass(frozen=True, slots=True)
+class SystemTable:
+    """The systems of a question by one judge, corrected with people's answers to `n_rated` of its items.
+
+    `no_pairs` is why no systems are compared, or empty.
+    """
+
+    ref: str
+    title: str
+    item_kind: str
+    level: str
+    judge: str
+    n_items: int
+    n_rated: int
+    rows: tuple[SystemRow, ...]
+    pairs: tuple[SystemDifference, ...]
+    no_pairs: str
+
+
 # Stored preferences: tables of systems, meetings, positions and agreement, as computed.
 
 
@@ -347,7 +398,10 @@ class PreferenceSheet:
 
 @dataclass(frozen=True, slots=True)
 class PreferenceTable:
-    """All results of one question that compares responses; `problem` says why there are none."""
+    """All results of one question that compares responses; `problem` says why there are none.
+
+    `caveat` says what the figures with people are not, '' if they are of all items.
+    """
 
     ref: str
     title: str
@@ -355,6 +409,7 @@ class PreferenceTable:
     voters: tuple[str, ...]
     sheets: tuple[PreferenceSheet, ...]
     problem: str = ""
+    caveat: str = ""
 
 
 # Stored results about each rater of a question: its ratings, agreement, and repeated answers.

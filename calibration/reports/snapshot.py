@@ -33,6 +33,7 @@ from calibration.reports.results import (
     RaterVerdict,
     Scores,
     SplitUsed,
+    SystemTable,
     TagSet,
     TagTable,
     Totals,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
     from calibration.models import Report
 
-FORMAT = 13
+FORMAT = 14
 READ = "_snapshot"
 """Attribute that caches the snapshot on a report's row."""
 
@@ -77,6 +78,7 @@ class Snapshot:
     panels: tuple[PanelSummary, ...] = ()
     floors: tuple[Floor, ...] = ()
     biases: tuple[JudgeBiases, ...] = ()
+    systems: tuple[SystemTable, ...] = ()
     bounds: tuple[BoundsRow, ...] = ()
     left_out: tuple[str, ...] = ()
     excluded: dict[str, Any] | None = None

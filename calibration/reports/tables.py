@@ -9,6 +9,7 @@ from hashlib import sha256
 from typing import Any, ClassVar, Literal, Protocol, TypeVar
 from urllib.parse import urlencode
 
+from annotation.text.display import p_value
 from calibration.ratings.ratings import Answered
 from calibration.reports.charts import Chart
 from calibration.reports.figures import (
@@ -71,7 +72,8 @@ class Table:
 
     `key` is its address: unique in a report, and the same in every report of a study. `caption` is the text
     for a paper, in place of the title.
-    `first` heads the rows' first column. If no row names the raters compared, there is no column for them.
+    `first` heads the rows' first column, `second` that of the raters compared, which is there if a row names
+    any.
     `over` are headings above the columns, each with the number it spans; `remarks` are sentences under the
     table.
     """
@@ -82,6 +84,7 @@ class Table:
     rows: list[Row] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     first: str = "Question"
+    second: str = "Who"
     over: list[tuple[str, int]] = field(default_factory=list)
     remarks: tuple[str, ...] = ()
     caption: str = ""
@@ -123,13 +126,14 @@ def tabulate(
     rows: Sequence[Row],
     *,
     first: str = "Question",
+    second: str = "Who",
     over: Sequence[tuple[str, int]] = (),
     remarks: Sequence[str] = (),
 ) -> Table:
     """Build a table whose figures without a value refer to numbered notes with the reason."""
     notes: list[str] = []
     noted = [replace(row, cells=[with_note(cell, notes) for cell in row.cells]) for row in rows]
-    return Table(key, title, list(columns), noted, notes, first, list(over), tuple(remarks))
+    return Table(key, title, list(columns), noted, notes, first, second, list(over), tuple(remarks))
 
 
 def with_note(entry: Figure | None, notes: list[str]) -> Figure | None:
@@ -204,6 +208,11 @@ class PValue(Bare):
     """The p-value of a test: with 2,000 swaps the least is 0.0005."""
 
     digits: ClassVar[int] = 4
+
+    @property
+    def text(self) -> str:
+        """The p-value, formatted."""
+        return p_value(self.point)
 
 
 @dataclass(frozen=True)
@@ -296,6 +305,7 @@ Topic = Literal[
     "judge-agrees",
     "failures",
     "biased",
+    "by-system",
     "better",
     "calibrated",
     "rater-by-rater",

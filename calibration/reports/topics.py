@@ -29,6 +29,7 @@ from calibration.reports.papers import paper_tables
 from calibration.reports.results import Figure, RaterVerdict
 from calibration.reports.sentences import preferred_systems
 from calibration.reports.snapshot import Snapshot
+from calibration.reports.systems import is_clear
 from calibration.reports.tables import PEOPLE, Topic, VerdictRow, VerdictTable
 from calibration.reports.wording import counted, interval, join_names, units
 
@@ -126,6 +127,7 @@ def topic_headings(result: Snapshot, names: Names) -> dict[Topic, TopicHeading]:
         "judge-agrees": (f"How well does {judge} agree with {people}?", "Agreement", _judges),
         "failures": (f"Where does {judge} fail?", "Failures", _weakest),
         "biased": ("Is the judge biased?" if n_judges == 1 else "Is each judge biased?", "Biases", _biased),
+        "by-system": (f"How would {people} rate each system?", "Systems", _systems),
         "better": ("Which judge is better?", "Judges compared", _better),
         "calibrated": ("Is the score calibrated?", "Calibration", _calibrated),
         "rater-by-rater": ("Raters one by one", "Raters", _raters),
@@ -196,6 +198,20 @@ def _biased(result: Snapshot, questions: Sequence[QuestionFigures], names: Names
     rows = [row for question in result.biases for row in question.rows]
     n_clear = sum(bool(row.sentence) for row in rows)
     return f"{n_clear} clear" if n_clear else "none clear" if rows else ""
+
+
+def _systems(result: Snapshot, questions: Sequence[QuestionFigures], names: Names) -> str:
+    """Return how many pairs of systems differ by the first judge on the leading question."""
+    refs = {table.ref for table in result.systems}
+    question = leading_question([question for question in questions if question.data.ref in refs])
+    if question is None:
+        return ""
+    table = next(table for table in result.systems if table.ref == question.data.ref)
+    text = counted(len({row.system for row in table.rows}), "system")
+    if table.pairs:
+        n_clear = sum(is_clear(pair, result.definition.plan.level) for pair in table.pairs)
+        text += f", {n_clear or 'no'} clear difference{'' if n_clear == 1 else 's'}"
+    return _about(question, questions, text)
 
 
 def _better(result: Snapshot, questions: Sequence[QuestionFigures], names: Names) -> str:

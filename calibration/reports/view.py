@@ -26,10 +26,10 @@ from calibration.reports import (
     designs,
     judges,
     levels,
-    preferences,
     raters,
     scores,
     sentences,
+    systems,
     tables,
     unanswered,
     verdicts,
@@ -81,9 +81,10 @@ MOST_CAUTIONS = 2
 
 SECTIONS: tuple[Section, ...] = (
     levels.SCORE_LEVELS,
-    preferences.PREFERENCES,
+    systems.PREFERENCES,
     judges.FLOORS,
     biases.BIASES,
+    systems.SYSTEMS,
     judges.JUDGES_COMPARED,
     judges.AGAINST_KEY,
     behaviours.TABLE_SEVEN,

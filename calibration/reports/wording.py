@@ -20,6 +20,16 @@ def signed(value: float, digits: int = 2) -> str:
     return text if value < 0 or text.startswith("−") else f"+{text}"
 
 
+PER_DOUBLING = {True: "probability per doubling", False: "points per doubling"}
+"""Unit of a judge's length effect, of tags and of scores."""
+
+
+def length_effect(value: float, unit: str, people: str) -> str:
+    """Return `rates longer texts higher than people do: +0.20 points per doubling`."""
+    way, size = "higher" if value > 0 else "lower", unit.removeprefix("probability ")
+    return f"rates longer texts {way} than {people} do: {signed(value)} {size}"
+
+
 def interval(entry: Figure) -> str:
     """Return `0.19 to 0.31`, or `no interval`; for bounds `lowest 0.19, highest 0.31`."""
     if entry.low is None:

@@ -82,7 +82,7 @@ def corrected_shares(ratings: Ratings, plan: Plan | None = None) -> tuple[Correc
 
 
 def _of(ratings: Ratings, judge: int, people: list[int], plan: Plan) -> Corrected | None:
-    present = ~np.isnan(ratings.values)
+    present = ~np.isnan(ratings.values) & ratings.could_be_drawn()[:, None]
     yes = np.where(present, ratings.values == ratings.positive, np.nan)
     weights = _unequal(ratings.weights, present[:, judge] & present[:, people].any(axis=1))
     if weights is not None:  # an item that was not drawn is not labelled

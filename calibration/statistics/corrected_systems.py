@@ -590,22 +590,26 @@ class JudgeSystems:
     result: CorrectedSystems
 
 
-def systems_of_ratings(ratings: Ratings, plan: Plan | None = None) -> tuple[JudgeSystems, ...]:
+def systems_of_ratings(
+    ratings: Ratings, plan: Plan | None = None, *, refusal: str = ""
+) -> tuple[JudgeSystems, ...]:
     """Return the corrected systems of each judge that answered items which people did not, in their order.
 
     Binary questions give the share of the positive class, nominal ones a share per category, others the mean.
-    None where the items have no named systems.
+    A metric that uses the question's categories counts as a judge. None where the items have no named
+    systems. With ``refusal``, why the items that people rated cannot correct the judge, nothing is corrected.
     """
     people = [j for j in ratings.of_kind("human") if ratings.on_scale[j]]
     is_categories = ratings.level in CATEGORIES
     judges = [j for j in ratings.of_kind("judge") if ratings.on_scale[j] or not is_categories]
+    judges += [j for j in ratings.of_kind("metric") if ratings.on_scale[j]]
     if ratings.systems is None or not ratings.system_names or ratings.problem or not people:
         return ()
     if ratings.level == "binary" and ratings.positive is None:
         return ()
     results = []
     for judge in judges:
-        answered = ~np.isnan(ratings.values[:, judge])
+        answered = ~np.isnan(ratings.values[:, judge]) & ratings.could_be_drawn()
         answers = ratings.values[answered][:, people]
         is_rated = ~np.isnan(answers).all(axis=1)
         if not is_rated.any() or is_rated.all():
@@ -617,6 +621,8 @@ def systems_of_ratings(ratings: Ratings, plan: Plan | None = None) -> tuple[Judg
             ratings.clusters[answered],
             ratings.scale,
             ratings.weights_of(answered),
+            refusal,
+            refusal,
         )
         if ratings.level == "binary":
             items = items.as_marks(float(ratings.positive or 0.0))

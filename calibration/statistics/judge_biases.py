@@ -6,13 +6,15 @@
     severity    judge less people on the same items
     drift       judge less people, per ten turns further on
 
-All are functions of sums over items, resampled by clusters. `p_values` corrects several effects together.
+All are functions of sums over items, resampled by clusters. `weights`, a number per item, are those of items
+drawn with unequal probabilities (1 / probability); an item with NaN was not drawn and is left out.
+`p_values` corrects several effects together.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -20,9 +22,10 @@ import numpy.typing as npt
 from scipy.special import stdtr, stdtrit
 
 from calibration.statistics.analysis import corrected_p_values, mean_of
-from calibration.statistics.core.engine import Counts, Result, finished, resampled
+from calibration.statistics.core.engine import UNEQUAL, Counts, Result, finished, resampled
 from calibration.statistics.core.ratings import Floats, Ints
 from calibration.statistics.core.resampling import Plan
+from calibration.statistics.core.samples import kish
 from calibration.statistics.preference_strengths import FIRST, LABELS, SECOND, Vote
 
 ROUNDING = 1e-12
@@ -31,32 +34,13 @@ SWEEPS = 20
 Marks = npt.NDArray[np.bool_]
 
 
-def length_bias(
-    judge: Floats, people: Floats, length: Floats, clusters: Ints, plan: Plan | None = None
-) -> Result:
-    """Partial correlation of the judge's score with length, given the people's mean.
-
-    (r_jl - r_jp r_lp) / sqrt((1 - r_jp^2)(1 - r_lp^2)), of Pearson's r: the correlation of the residuals of
-    judge and length once both are predicted from the people's mean. Items that lack any of the three are left
-    out and counted. Undefined where one of them is constant, or determined by the people's mean.
-    """
-    use = ~(np.isnan(judge) | np.isnan(people) | np.isnan(length))
-    j, p, x = (_standard(values[use]) for values in (judge, people, length))
-    rows = np.column_stack([np.ones_like(j), j, p, x, j * j, p * p, x * x, j * p, j * x, p * x])
-    return _of_sums(
-        "length_bias",
-        rows,
-        clusters[use],
-        _partial,
-        plan or Plan(),
-        missing=int((~use).sum()),
-        undefined="one of score, length and people's mean does not vary, or goes wholly with another",
-        method="partial correlation given the people's mean",
-    )
-
-
 def length_slope(
-    judge: Floats, people: Floats, characters: Floats, clusters: Ints, plan: Plan | None = None
+    judge: Floats,
+    people: Floats,
+    characters: Floats,
+    clusters: Ints,
+    plan: Plan | None = None,
+    weights: Floats | None = None,
 ) -> Result:
     """Points that a text of twice the length gets more from the judge, people's answers held equal.
 
@@ -68,7 +52,8 @@ def length_slope(
     For tags the unit is the probability of the positive answer.
     """
     method = "regression on log2(1 + characters) and the people's mean, its noise removed"
-    values = _less_severity(people)
+    weights = _plain(weights, judge)
+    values = _less_severity(np.where(np.isnan(weights)[:, None], np.nan, people))
     present = ~np.isnan(values)
     n_people, mean = present.sum(axis=1), mean_of(values)
     use = ~(np.isnan(judge) | np.isnan(mean) | np.isnan(characters))
@@ -84,17 +69,18 @@ def length_slope(
             "n_raters": 2,
         }
         return Result("length_slope", status="insufficient", reason=reason, method=method, **counts)
-    j, p, x = judge[use], mean[use], np.log2(1 + characters[use])
-    j, p, x = (v - v.mean() if v.size else v for v in (j, p, x))
+    w, j, p, x = weights[use], judge[use], mean[use], np.log2(1 + characters[use])
+    j, p, x = (v - np.average(v, weights=w) if v.size else v for v in (j, p, x))
     share = 1 / np.maximum(n_people[use], 1)
     columns = (np.ones_like(j), j, p, x, p * p, x * x, j * p, j * x, p * x, squares, free * spare, share)
     return _of_sums(
         "length_slope",
-        np.column_stack(columns),
+        np.column_stack([*columns, w * share]) * w[:, None],
         clusters[use],
         _controlled_slope,
         plan or Plan(),
-        missing=int((~use).sum()),
+        weights=w,
+        missing=int((~use & ~np.isnan(weights)).sum()),
         undefined="the length does not vary, or people's answers vary by no more than their own noise",
         method=method,
     )
@@ -113,9 +99,9 @@ def _less_severity(people: Floats) -> Floats:
 
 
 def _controlled_slope(sums: Floats) -> Floats:
-    n, j, p, x, pp, xx, jp, jx, px, squares, free, share = sums.T
+    n, j, p, x, pp, xx, jp, jx, px, squares, free, share, heavy = sums.T
     with np.errstate(divide="ignore", invalid="ignore"):
-        noise = squares / free * share * (1 - 1 / n)
+        noise = squares / free * (share - heavy / n)
         s_pp, s_xx = pp - p * p / n - noise, xx - x * x / n
         s_jp, s_jx, s_px = jp - j * p / n, jx - j * x / n, px - p * x / n
         bottom = s_xx * s_pp - s_px**2
@@ -123,34 +109,41 @@ def _controlled_slope(sums: Floats) -> Floats:
         return np.where(good, (s_jx * s_pp - s_jp * s_px) / bottom, np.nan)
 
 
-def judge_severity(judge: Floats, people: Floats, clusters: Ints, plan: Plan | None = None) -> Result:
+def judge_severity(
+    judge: Floats, people: Floats, clusters: Ints, plan: Plan | None = None, weights: Floats | None = None
+) -> Result:
     """Mean of judge minus people's mean over the items that both answered: above 0 the judge is lenient."""
-    use = ~(np.isnan(judge) | np.isnan(people))
-    gap = (judge - people)[use]
+    weights = _plain(weights, judge)
+    use = ~(np.isnan(judge) | np.isnan(people) | np.isnan(weights))
+    w, gap = weights[use], (judge - people)[use]
     return _of_sums(
         "judge_severity",
-        np.column_stack([np.ones_like(gap), gap]),
+        np.column_stack([w, w * gap]),
         clusters[use],
         lambda sums: sums[:, 1] / sums[:, 0],
         plan or Plan(),
-        missing=int((~use).sum()),
+        weights=w,
+        missing=int((~use & ~np.isnan(weights)).sum()),
         undefined="no item was answered by both the judge and people",
         method="mean of judge less people's mean on the same items",
     )
 
 
-def first_excess(votes: Sequence[Vote], plan: Plan | None = None) -> Result:
+def first_excess(
+    votes: Sequence[Vote], plan: Plan | None = None, weights: Mapping[str, float] | None = None
+) -> Result:
     """Share of wins of the response shown first, above one half: -0.5 to 0.5, a tie counts half.
 
     Read from the pairs that a rater answered in both orders: then the responses themselves cancel. Without
     such pairs the mean of both orders, over different pairs, is read; that is valid where the order was
-    drawn at random. Insufficient where only one order was shown.
+    drawn at random. Insufficient where only one order was shown. `weights` are by item, of those drawn.
     """
     plan, name = plan or Plan(), "first_excess"
     by_pair: dict[tuple[str, str], tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
     place: dict[tuple[str, str], str] = {}
     for vote in votes:
-        if vote.swapped is not None and vote.label in LABELS:
+        is_drawn = weights is None or vote.item in weights
+        if is_drawn and vote.swapped is not None and vote.label in LABELS:
             pair = vote.item, vote.rater
             place[pair] = vote.place
             by_pair[pair][vote.swapped].append(_first_wins(vote))
@@ -173,11 +166,15 @@ def first_excess(votes: Sequence[Vote], plan: Plan | None = None) -> Result:
     means = [
         [(1.0, float(np.mean(wins))) if wins else (0.0, 0.0) for wins in by_pair[pair]] for pair in pairs
     ]
+    w = np.array([1.0 if weights is None else weights[item] for item, _ in pairs])
+    rows = np.array(means).reshape(len(pairs), 4) * w[:, None]
     _, units = np.unique([place[pair] for pair in pairs], return_inverse=True)
-    point, replicates = resampled(units, np.array(means).reshape(len(pairs), 4), _mean_of_orders, plan)
+    point, replicates = resampled(units, rows, _mean_of_orders, plan)
     how = "pairs answered in both orders" if both else "pairs in either order, each order weighing half"
     method = f"wins of the response shown first, less one half; {how}"
-    return finished(name, point, replicates, plan, method=method, **counts)
+    effective = _effective(units, w)
+    flags = () if effective is None else (UNEQUAL,)
+    return finished(name, point, replicates, plan, method=method, flags=flags, n_drawn=effective, **counts)
 
 
 def _first_wins(vote: Vote) -> float:
@@ -233,23 +230,30 @@ def is_clear(effect: Result, p_holm: Result, level: float = 0.95) -> bool:
 
 
 def family_preference(
-    judge: Floats, people: Floats, own: Marks, clusters: Ints, plan: Plan | None = None
+    judge: Floats,
+    people: Floats,
+    own: Marks,
+    clusters: Ints,
+    plan: Plan | None = None,
+    weights: Floats | None = None,
 ) -> Result:
     """Mean of judge minus people over systems of its own family, minus that over all others.
 
     Above 0: the judge is more lenient with its own family than people are, relative to its treatment of
     others.
     """
-    use = ~(np.isnan(judge) | np.isnan(people))
-    gap, mine = (judge - people)[use], own[use]
-    rows = np.column_stack([mine, mine * gap, ~mine, ~mine * gap]).astype(np.float64)
+    weights = _plain(weights, judge)
+    use = ~(np.isnan(judge) | np.isnan(people) | np.isnan(weights))
+    w, gap, mine = weights[use], (judge - people)[use], own[use]
+    rows = np.column_stack([mine, mine * gap, ~mine, ~mine * gap]) * w[:, None]
     return _of_sums(
         "family_preference",
         rows,
         clusters[use],
         _difference,
         plan or Plan(),
-        missing=int((~use).sum()),
+        weights=w,
+        missing=int((~use & ~np.isnan(weights)).sum()),
         undefined="no item of its own family, or none of another, has both a judge's and people's answer",
         method="judge less people, own family less others",
     )
@@ -289,6 +293,7 @@ def _of_sums(
     missing: int,
     undefined: str,
     method: str,
+    weights: Floats | None = None,
 ) -> Result:
     counts: Counts = {"n_items": len(rows), "n_clusters": len(np.unique(clusters)), "n_raters": 2}
     if not len(rows):
@@ -298,36 +303,30 @@ def _of_sums(
         )
     _, units = np.unique(clusters, return_inverse=True)
     point, replicates = resampled(units, rows, compute, plan)
+    effective = _effective(units, weights)
     return finished(
         name,
         point,
         replicates,
         plan,
         method=method,
+        flags=() if effective is None else (UNEQUAL,),
         undefined=undefined,
+        n_drawn=effective,
         **counts | {"n_missing": missing},
     )
 
 
-def _standard(values: Floats) -> Floats:
-    """Return standardised values (mean 0, unit spread), so that nothing large cancels."""
-    if not values.size:
-        return values
-    return np.asarray((values - values.mean()) / (values.std() or 1.0))
+def _effective(units: Ints, weights: Floats | None) -> int | None:
+    """Return the effective number of clusters, by the sums of their weights; None where all count alike."""
+    if weights is None or not np.ptp(weights):
+        return None
+    return round(kish(np.bincount(units, weights).astype(np.float64)))
 
 
-def _partial(sums: Floats) -> Floats:
-    n, j, p, x, jj, pp, xx, jp, jx, px = sums.T
-    r_jp, r_jx, r_px = (_r(n, *six) for six in ((j, p, jj, pp, jp), (j, x, jj, xx, jx), (p, x, pp, xx, px)))
-    unexplained = (1 - r_jp**2) * (1 - r_px**2)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(unexplained > ROUNDING, (r_jx - r_jp * r_px) / np.sqrt(np.abs(unexplained)), np.nan)
-
-
-def _r(n: Floats, a: Floats, b: Floats, aa: Floats, bb: Floats, ab: Floats) -> Floats:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        spread = (aa - a * a / n) * (bb - b * b / n)
-        return np.where(spread > ROUNDING * aa * bb, (ab - a * b / n) / np.sqrt(np.abs(spread)), np.nan)
+def _plain(weights: Floats | None, judge: Floats) -> Floats:
+    """Return the weights of items, 1 for each where all count alike."""
+    return np.ones(len(judge)) if weights is None else weights
 
 
 def _difference(sums: Floats) -> Floats:

@@ -284,11 +284,12 @@ def _wobble(
     gap = np.column_stack([size, rows[:, 2] - rows[:, 1]])
     point, replicates = resampled(np.arange(n_clusters), gap, _ratio, plan)
     excess = finished("excess", point, replicates, plan, **counts)
-    if not apart.any():
+    if not rows[:, 1].any():
         limit = float(1 - ((1 - plan.level) / 2) ** (1 / n_clusters))
         how = "no answer changed: exact limit of the share of clusters"
         wobble = Result("wobble", 0.0, 0.0, limit, method=how, **counts)
-        return wobble, Tested(Result("excess", 0.0, -limit, limit, method=how, **counts))
+        if not apart.any():
+            return wobble, Tested(Result("excess", 0.0, -limit, limit, method=how, **counts))
     rng = np.random.default_rng(plan.seed)
     extreme = 0
     for _ in range(permutations):

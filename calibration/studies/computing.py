@@ -17,9 +17,9 @@ from calibration.reports import (
     biases,
     judges,
     levels,
-    preferences,
     raters,
     scores,
+    systems,
     unanswered,
     verdicts,
 )
@@ -64,7 +64,7 @@ def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
     alike = _without_unequal(inputs)
     of_alike = [data for data in todo if not data.design.is_unequal]
     rater_lines = raters.raters_of(alike, pooled(alike.subjects))
-    judge_biases = biases.biases_of(alike, rater_lines)
+    judge_biases = biases.biases_of(inputs, rater_lines)
     return Snapshot(
         format=FORMAT,
         study=inputs.study.name,
@@ -94,9 +94,10 @@ def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
         excluded=inputs.excluded.as_json() if inputs.excluded else None,
         fake_systems=inputs.fake_systems,
         evidence=behaviours.evidence_tables(inputs.evidence, definition),
-        preferences=preferences.preference_tables(inputs.compared, definition),
+        preferences=systems.preference_tables(inputs.compared, definition),
         verdicts=biases.with_reasons(all_verdicts, judge_biases),
         biases=judge_biases,
+        systems=systems.systems_of(inputs),
         floors=judges.floors(todo, [*inputs.learning, *pooled(inputs.learning)], inputs.lengths, definition),
     )
 

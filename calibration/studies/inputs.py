@@ -25,6 +25,7 @@ from calibration.ratings.ratings import (
     SubjectData,
     again,
     answered,
+    conditions,
     lengths,
     load,
     places,
@@ -50,7 +51,8 @@ class Inputs:
     learned. `lengths` are the characters and words of the items that judges answered, by key. `evidence` is
     the evidence for questions that require it; `compared` are the votes on questions that compare responses;
     `fake_systems` names the systems with continuations by a fake model; `judges` are facts
-    about judges beside their labels, by name.
+    about judges beside their labels, by name. `conditions` are those of continuations, by key, where a judge
+    answered about more items than people.
     """
 
     study: Study
@@ -74,6 +76,7 @@ class Inputs:
     fake_systems: tuple[str, ...] = ()
     judges: Mapping[str, JudgeFacts] = field(default_factory=dict)
     excluded: LeftOutDialogues | None = None
+    conditions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def hash(self) -> str:
@@ -104,6 +107,8 @@ class Inputs:
             content["fake_systems"] = list(self.fake_systems)
         if self.judges:
             content["judges"] = {name: facts.as_json() for name, facts in self.judges.items()}
+        if self.conditions:
+            content["conditions"] = dict(self.conditions)
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
@@ -133,6 +138,7 @@ def read(study: Study, part: str) -> Inputs:
     names = {rater.name for rater in raters_answered if rater.kind == "judge"}
     judges = {info.id: info.name for info in counted.raters.values() if info.name in names}
     metrics = {info.id: info.name for data in loaded for info in data.raters if info.kind == "metric"}
+    sizes = lengths(where) if _has_judge(loaded, above) else {}
     return Inputs(
         study,
         scope,
@@ -159,10 +165,19 @@ def read(study: Study, part: str) -> Inputs:
         compared=votes,
         fake_systems=tuple(fake_systems(scope.labels(), clusters)),
         evidence=evidence(scope, [subject.question for subject in subjects], counted, where, only),
-        lengths=lengths(where) if _has_judge(loaded, above) else {},
+        lengths={where[item].key: size for item, size in sizes.items()},
         judges=judge_facts(study.corpus, judges),
         excluded=excluded,
+        conditions=_conditions(scope, loaded),
     )
+
+
+def _conditions(scope: Scope, loaded: Sequence[SubjectData]) -> dict[str, dict[str, Any]]:
+    """Return the conditions of continuations with items that a judge answered and people did not."""
+    partly_rated = [data for data in loaded if data.has_unrated]
+    if not partly_rated:
+        return {}
+    return conditions(scope.corpus, {record.continuation for data in partly_rated for record in data.records})
 
 
 def _has_judge(loaded: Sequence[SubjectData], above: LevelInputs | None) -> bool:

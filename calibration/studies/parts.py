@@ -115,7 +115,7 @@ def _pooled_design(members: Sequence[SubjectData]) -> Design:
         for item, weight in data.design.weights.items()
     }
     problem = next((data.design.problem for data in members if data.design.problem), "")
-    return replace(members[0].design, weights={} if problem else weights, problem=problem)
+    return replace(members[0].design, weights={} if problem else weights, problem=problem, probabilities={})
 
 
 def _renamed(members: Sequence[SubjectData], which: str) -> tuple[Record, ...]:

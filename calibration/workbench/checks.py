@@ -9,16 +9,17 @@ import numpy as np
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.models import Item, System, Turn
+from annotation.models import Item, System
 from annotation.models.turn_numbers import numbers_of
 from calibration.errors import WorkbenchRefused
+from calibration.ratings.ratings import lengths
 from calibration.reports.figures import worded
-from calibration.reports.wording import signed
+from calibration.reports.wording import PEOPLE, PER_DOUBLING, length_effect, signed
 from calibration.statistics import Plan, Result
 from calibration.statistics.analysis import analyse, mean_of
 from calibration.statistics.core.ratings import Floats
 from calibration.statistics.describe import as_numbers
-from calibration.statistics.judge_biases import family_preference, length_bias, turn_drift
+from calibration.statistics.judge_biases import family_preference, length_slope, turn_drift
 from calibration.statistics.repeats import self_consistency
 from calibration.workbench.sheets import Judged, Sheet, items_of, sheets, statistics_of
 from calibration.workbench.versions import item_systems
@@ -106,7 +107,7 @@ CHECKS: dict[str, Check] = {
         Check(
             "length",
             "Does it favour long answers?",
-            "Correlation of its score with the logarithm of the length in characters, given people's mean.",
+            "What a text of twice the characters gets more, people's answers held equal.",
         ),
         Check(
             "family",
@@ -147,7 +148,7 @@ def sentence(key: str, figure: Figure) -> str:
         "consistency": f"asked again, it gives the same answer to {value:.0%} of pairs of calls",
         "rewordings": f"in other words{about}, it gives the same answer to {value:.0%} of the items",
         "examples": f"with the examples in another order{about}, {value:.0%} of the answers are the same",
-        "length": f"given people's mean, its score {_goes(value)} length: {signed(value)}",
+        "length": f"it {length_effect(value, figure.title.lower(), PEOPLE.many)}",
         "family": f"it puts its own family {abs(value):.2f} {'higher' if value > 0 else 'lower'} than others",
         "turns": f"beside people it goes {'up' if value > 0 else 'down'} by {abs(value):.2f} in ten turns",
     }[key]
@@ -157,10 +158,6 @@ def sentence(key: str, figure: Figure) -> str:
     low, high = (f"{end:.0%}" if percent else signed(end) for end in (result.low, result.high))
     doubt = "" if percent or not result.low <= 0 <= result.high else " It may be none: the interval holds 0."
     return f"{figure.question}: {says} (95% interval {low} to {high}).{doubt}"
-
-
-def _goes(value: float) -> str:
-    return "rises with" if value > 0 else "falls with" if value < 0 else "does not go with"
 
 
 def variants(draft: Draft, key: str) -> list[Reworded]:
@@ -294,7 +291,6 @@ TITLES = {
     "percent_agreement": "The same answer",
     "gwet_ac1": "AC1 with itself",
     "krippendorff_alpha": "Alpha with itself",
-    "length_bias": "Partial correlation with length",
     "family_preference": "Own family less others",
     "turn_drift": "Scale points per ten turns",
 }
@@ -345,25 +341,29 @@ def _biases(
         if block is None or not readings or not people:
             continue
         judge = block[:, sheet.ratings.column(readings[0].rater)]
-        result = BIASES[check.key](sheet, judge, mean_of(block[:, people]), own, plan)
-        figures.append(Figure(sheet.question.title, "", TITLES[result.name], result))
+        result = BIASES[check.key](sheet, judge, block[:, people], own, plan)
+        per_doubling = PER_DOUBLING[sheet.ratings.level == "binary"].capitalize()
+        title = per_doubling if check.key == "length" else TITLES[result.name]
+        figures.append(Figure(sheet.question.title, "", title, result))
     return Finding(check, tuple(figures), "" if figures else reason)
 
 
 def _length(sheet: Sheet, judge: Floats, people: Floats, _own: Sequence[str], plan: Plan) -> Result:
-    return length_bias(judge, people, _log_characters(sheet.items), sheet.ratings.clusters, plan)
+    sizes = lengths(sheet.items)
+    characters = np.array([sizes[pk][0] if pk in sizes else np.nan for pk in sheet.items], np.float64)
+    return length_slope(judge, people, characters, sheet.ratings.clusters, plan)
 
 
 def _family(sheet: Sheet, judge: Floats, people: Floats, own: Sequence[str], plan: Plan) -> Result:
     mine = np.isin(np.array(item_systems(sheet.items)), list(own))
-    return family_preference(judge, people, mine, sheet.ratings.clusters, plan)
+    return family_preference(judge, mean_of(people), mine, sheet.ratings.clusters, plan)
 
 
 def _turns(sheet: Sheet, judge: Floats, people: Floats, _own: Sequence[str], plan: Plan) -> Result:
     turns = dict(Item.objects.filter(pk__in=sheet.items).values_list("pk", "turn"))
     numbers = numbers_of(pk for pk in turns.values() if pk is not None)
     position = np.array([numbers.get(turns[pk], np.nan) for pk in sheet.items], np.float64)
-    return turn_drift(judge, people, position, sheet.ratings.clusters, plan)
+    return turn_drift(judge, mean_of(people), position, sheet.ratings.clusters, plan)
 
 
 BIASES: dict[str, Callable[[Sheet, Floats, Floats, Sequence[str], Plan], Result]] = {
@@ -371,20 +371,3 @@ BIASES: dict[str, Callable[[Sheet, Floats, Floats, Sequence[str], Plan], Result]
     "family": _family,
     "turns": _turns,
 }
-
-
-def _log_characters(items: Sequence[int]) -> Floats:
-    """Return log(1 + characters) of each item: of its turn, or of the continuation.
-
-    Characters, because not every language writes spaces between words.
-    """
-    rows = dict(Item.objects.filter(pk__in=items).values_list("pk", "turn__text"))
-    continuation_of = dict(Item.objects.filter(pk__in=items, turn=None).values_list("pk", "continuation"))
-    sizes: dict[int, int] = {}
-    turns = Turn.objects.filter(continuation__in=set(continuation_of.values()), given=False)
-    for own, text in turns.values_list("continuation", "text"):
-        sizes[own] = sizes.get(own, 0) + len(text)
-    counted = [
-        sizes.get(continuation_of[pk], 0) if pk in continuation_of else len(rows[pk] or "") for pk in items
-    ]
-    return np.log1p(np.array(counted, np.float64))

@@ -26,6 +26,12 @@ def num(value: Any, digits: int = 3) -> str:
 
 
 @register.filter
+def p_value(value: float) -> str:
+    """Format the p-value of a test."""
+    return display.p_value(value)
+
+
+@register.filter
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun: "1 turn", "1,200 turns"."""
     return display.many(number, noun)

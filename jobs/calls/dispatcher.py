@@ -24,7 +24,7 @@ from jobs.calls import prepared as cache
 from jobs.calls.outcomes import Counts, Outcome, Probation, write
 from jobs.calls.prepared import PreparedCall, Preparer
 from jobs.endpoints import limits
-from jobs.endpoints.client import Again, Clients, Malformed, Refused, Shut, Withheld
+from jobs.endpoints.client import Again, Clients, Malformed, NoLogprobs, Refused, Shut, Withheld
 from jobs.endpoints.endpoint_actions import has_key, remember
 from jobs.endpoints.limits import Grant, Wish
 from jobs.endpoints.model_prices import load_model_prices
@@ -421,6 +421,9 @@ class Dispatcher:
             return prepared.unread(job, error.reply, str(error), error.kind)
         except Withheld as error:
             outcome = prepared.failed(job, error.reply, str(error), error.kind)
+        except NoLogprobs as error:
+            paid = prepared.paid(job, error.reply)
+            return replace(paid, kind="again", error=str(error), error_kind=error.kind, stop=True)
         except Shut as error:
             return Outcome(
                 job.call.pk, "again", error=str(error), error_kind=error.kind, stop=True, unbegun=True

@@ -154,6 +154,8 @@ _COLUMNS = {
     "sent": "int",
     "reply_form": "text",
     "reasoning": "text",
+    "served_model": "text",
+    "system_fingerprint": "text",
 }
 _SAVE = f"""
 WITH heard AS (DELETE FROM jobs_openrequest WHERE call_id = ANY(%s))
@@ -220,6 +222,8 @@ class Outcome:
     sent: int = 0
     reply_form: str = ""
     reasoning: str = ""
+    served_model: str = ""
+    system_fingerprint: str = ""
     logprobs: list[list[Any]] | None = None
     tokens_in: int | None = None
     tokens_out: int | None = None
@@ -359,6 +363,9 @@ def _apply_reply(call: Call, outcome: Outcome) -> None:
     if outcome.reply or outcome.reasoning:
         call.reply, call.reasoning = _storable(outcome.reply), _storable(outcome.reasoning)
         call.reply_form, call.logprobs = outcome.reply_form, outcome.logprobs
+    if outcome.asked or outcome.cached:
+        call.served_model = _storable(outcome.served_model)
+        call.system_fingerprint = _storable(outcome.system_fingerprint)
 
 
 def _record(calls: Sequence[Call], by_call: dict[int, Outcome]) -> int:

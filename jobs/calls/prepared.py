@@ -194,6 +194,8 @@ def paid(job: PreparedCall, reply: Reply | None) -> Outcome:
         reasoning=reply.reasoning,
         logprobs=as_json(reply.tokens),
         reply_form=reply.form,
+        served_model=reply.served_model,
+        system_fingerprint=reply.system_fingerprint,
         asked=1,
         tokens_in=reply.tokens_in,
         tokens_out=reply.tokens_out,
@@ -208,7 +210,8 @@ def paid(job: PreparedCall, reply: Reply | None) -> Outcome:
 # a reply. Two workers that send the same request at once both send it; each call keeps its own reply.
 
 _FIND = """
-SELECT DISTINCT ON (w.call) w.call, c.reply, c.reasoning, c.logprobs::text, c.reply_form, c.cost
+SELECT DISTINCT ON (w.call) w.call, c.reply, c.reasoning, c.logprobs::text, c.reply_form,
+       c.served_model, c.system_fingerprint, c.cost
   FROM unnest(%s::bigint[], %s::bigint[], %s::text[]) AS w(call, run, hash)
   JOIN jobs_call c ON c.request_hash = w.hash
  WHERE c.state = 'done' AND NOT c.cached AND NOT (c.request_hash = '') AND c.run_id <> w.run AND c.reply <> ''
@@ -240,13 +243,27 @@ def _cached_replies(jobs: Sequence[PreparedCall]) -> dict[int, dict[str, Any]]:
 
 
 def _reply(
-    text: str, reasoning: str, logprobs: str | None, form: str, cost: Decimal | None
+    text: str,
+    reasoning: str,
+    logprobs: str | None,
+    form: str,
+    served_model: str,
+    system_fingerprint: str,
+    cost: Decimal | None,
 ) -> dict[str, Any]:
     tokens = from_json(json.loads(logprobs) if logprobs else None)
-    return {
-        "cached": Reply(text, None, None, 0, reasoning=reasoning, tokens=tokens, form=form),
-        "saved": cost,
-    }
+    reply = Reply(
+        text,
+        None,
+        None,
+        0,
+        reasoning=reasoning,
+        tokens=tokens,
+        form=form,
+        served_model=served_model,
+        system_fingerprint=system_fingerprint,
+    )
+    return {"cached": reply, "saved": cost}
 
 
 def _hashed(job: PreparedCall, prompt: str) -> PreparedCall:

@@ -4,6 +4,7 @@
       Again       worth a retry: 429, 5xx, timeouts, connection errors; `delay` as the server asked
       Malformed   a response whose content is not text; retried once
       Withheld    an incomplete reply: cut off, filtered, or a refusal by the model
+      NoLogprobs  a reply without the log-probabilities of its prompt: final for every call of the run
       Refused     final for this call: 400 and the like
         Shut      final for every call of the run: a refused or missing key, no such model or URL,
                   an address not allowed for the endpoint, a parameter that it does not support
@@ -43,8 +44,10 @@ from jobs.endpoints.responses import (
     Again,
     CallError,
     Malformed,
+    NoLogprobs,
     Reply,
     Withheld,
+    echoed,
     holds_mark,
     received,
     redact,
@@ -248,10 +251,10 @@ def _complains(message: str, name: str) -> bool:
     return re.search(stands_out, message, re.I) is not None
 
 
-__all__ = ["Again", "CallError", "Clients", "Malformed", "Refused", "Reply", "Shut", "Withheld"]
+__all__ = ["Again", "CallError", "Clients", "Malformed", "NoLogprobs", "Refused", "Reply", "Shut", "Withheld"]
 LONGEST_DELAY = 300.0
 _NO_KEY = "-"
-_PATH = "/chat/completions"
+_PATH, _ECHO_PATH = "/chat/completions", "/completions"
 
 
 class Refused(CallError):
@@ -314,14 +317,14 @@ class Clients:
         parameters: Mapping[str, Any],
         turn: Callable[[], Awaitable[None]] = at_once,
     ) -> Reply:
-        """Return the reply to a prompt; raise Again, Malformed, Withheld, Refused or Shut.
+        """Return the reply to a prompt; raise Again, Malformed, Withheld, NoLogprobs, Refused or Shut.
 
         `turn` is awaited before every request; there may be several until a reply form is accepted. A fake
         model's reply to a request for another model (`jobs.fake_models`) raises Shut.
         """
         try:
             reply = await self._ask(endpoint, model, prompt, parameters, turn)
-        except (Malformed, Withheld):
+        except (Malformed, NoLogprobs, Withheld):
             self._require_mark(endpoint, model)
             raise
         self._require_mark(endpoint, model)
@@ -362,7 +365,7 @@ class Clients:
         """Send a request in one reply form, and remember the form if the endpoint answers."""
         await turn()
         try:
-            reply = await self._send(client, endpoint, request)
+            reply = await self._send(client, endpoint, prompt, request)
         except Withheld as error:
             error.reply = replace(error.reply, form=form)
             raise
@@ -382,20 +385,36 @@ class Clients:
             self._clients[key] = openai_client(endpoint)
         return self._clients[key]
 
-    async def _send(self, client: AsyncOpenAI, endpoint: Endpoint, request: dict[str, Any]) -> Reply:
+    async def _send(
+        self, client: AsyncOpenAI, endpoint: Endpoint, prompt: Prompt, request: dict[str, Any]
+    ) -> Reply:
         begun = time.perf_counter()
+        path = _PATH if prompt.scored_from is None else _ECHO_PATH
         try:
             async with asyncio.timeout(endpoint.timeout_s):
                 # Not `completions.create`: validating a body against the SDK's types costs more than sending
                 # it.
-                answer = await client.post(_PATH, cast_to=httpx2.Response, content=as_sent(request))
+                answer = await client.post(path, cast_to=httpx2.Response, content=as_sent(request))
         except TimeoutError:
             raise Again(f"no reply within {endpoint.timeout_s} s") from None
         except TROUBLE as error:
-            raise transport_error(error, endpoint, client.api_key, request) from None
+            call_error = transport_error(error, endpoint, client.api_key, request)
+            if prompt.scored_from is not None and call_error.status in (404, 405):
+                why = f"The endpoint {endpoint.name} gives no log-probabilities of a prompt: {call_error}"
+                raise Shut(why, kind=errors.PARAMETER) from None
+            raise call_error from None
         if has_mark(answer.headers):
             self.fakes.add(endpoint.pk)
         latency_ms = round(1000 * (time.perf_counter() - begun))
+        if prompt.scored_from is not None:
+            return echoed(
+                answer.content,
+                latency_ms,
+                prompt.user,
+                prompt.scored_from,
+                client.api_key,
+                name=endpoint.name,
+            )
         prompt_has_mark = holds_mark(request["messages"])
         return received(answer.content, latency_ms, client.api_key, prompt_has_mark=prompt_has_mark)
 

@@ -20,11 +20,15 @@ from jobs.prompt import Prompt, about_tokens
 
 
 def request_body(model: str, prompt: Prompt, parameters: Mapping[str, Any], form: str) -> dict[str, Any]:
-    """Return the body of a chat completions request, in the order in which the client sends it.
+    """Return the body of a request, in the order in which the client sends it.
 
-    `form` is one of `jobs.endpoints.parameters`.
+    Chat completions, or completions with `echo` for a prompt that is scored itself. `form` is one of
+    `jobs.endpoints.parameters`.
     """
     rest = dict(parameters)
+    if prompt.scored_from is not None:
+        rest |= {"echo": True, "logprobs": 1}
+        return {"model": requested_name(model), "prompt": prompt.user, **dict(sorted(rest.items()))}
     messages = prompt.messages(rest.pop("system_role", "system"))
     rest |= rest.pop("extra_body", {}) | response_format(form, prompt)
     return {"model": requested_name(model), "messages": messages, **dict(sorted(rest.items()))}

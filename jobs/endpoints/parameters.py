@@ -56,7 +56,7 @@ LONGEST_STOP = 100
 LONGEST_OBJECT = 2_000
 """Maximum characters of further fields as JSON."""
 LONGEST_IN_NAME = 60
-OWN_FIELDS = ("model", "messages", "response_format", "stream", "n")
+OWN_FIELDS = ("model", "messages", "prompt", "response_format", "stream", "n")
 """Fields of a request that Concord sets itself."""
 
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 
 from jobs import errors
@@ -227,6 +228,8 @@ MOST_CHARACTERS = 200_000
 """Maximum characters of a reply. No protocol's answer has a tenth of that."""
 MOST_TOKENS = 100_000_000
 """Beyond any model's context; a larger count is a server's mistake."""
+LONGEST_NAME = 200
+"""Maximum characters of the name of a served model or build."""
 _ODD_COUNT = "the endpoint's token counts make no sense and were not kept"
 _CUT_OFF = frozenset({"length", "max_tokens", "model_length"})
 """Finish reasons of a reply that was cut off."""
@@ -294,12 +297,24 @@ class Withheld(CallError):
         self.reply = reply
 
 
+class NoLogprobs(CallError):
+    """A completion without the log-probabilities of its prompt, which no other request would bring. It was
+    paid for."""
+
+    kind = errors.PARAMETER
+
+    def __init__(self, message: str, reply: Reply) -> None:
+        super().__init__(message)
+        self.reply = reply
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
     """Reply of a model. Token counts are None if the server reports none, or implausible ones.
 
     `reasoning` is its thinking, if the server separates it; `tokens` are the text's tokens with their
     probabilities, if requested; `form` is the reply form of the request (`jobs.endpoints.parameters`).
+    `served_model` and `system_fingerprint` are the model and the build that the server names; '' if none.
     """
 
     text: str
@@ -310,6 +325,8 @@ class Reply:
     reasoning: str = ""
     tokens: Tokens = ()
     form: str = ""
+    served_model: str = ""
+    system_fingerprint: str = ""
 
 
 def received(body: bytes, latency_ms: int, key: str = "", *, prompt_has_mark: bool = False) -> Reply:
@@ -317,13 +334,17 @@ def received(body: bytes, latency_ms: int, key: str = "", *, prompt_has_mark: bo
 
     Raises Again, Malformed or Withheld.
     """
+    return completion(_data(body, key), latency_ms, key, prompt_has_mark=prompt_has_mark)
+
+
+def _data(body: bytes, key: str) -> Any:
+    """Decode a response body; raise Again or Malformed."""
     try:
-        data = _streamed(body, key) if body.lstrip()[:5] == b"data:" else decoded(body, key)
+        return _streamed(body, key) if body.lstrip()[:5] == b"data:" else decoded(body, key)
     except RecursionError:
         raise Malformed("the response is nested too deeply") from None
     except ValueError as error:
         raise Again(f"the response was not valid: {redact(str(error), key)[:200]}") from None
-    return completion(data, latency_ms, key, prompt_has_mark=prompt_has_mark)
 
 
 def _streamed(body: bytes, key: str) -> Any:
@@ -385,7 +406,16 @@ def completion(data: Any, latency_ms: int, key: str = "", *, prompt_has_mark: bo
     usage = data.get("usage")
     tokens_in, tokens_out = (_count(usage, name, flags) for name in ("prompt_tokens", "completion_tokens"))
     text, trouble = _text(choices)
-    reply = Reply(text, tokens_in, tokens_out, latency_ms, tuple(dict.fromkeys(flags)))
+    served_model, fingerprint = (_name(data.get(name)) for name in ("model", "system_fingerprint"))
+    reply = Reply(
+        text,
+        tokens_in,
+        tokens_out,
+        latency_ms,
+        tuple(dict.fromkeys(flags)),
+        served_model=served_model,
+        system_fingerprint=fingerprint,
+    )
     if trouble:
         raise Malformed(trouble, reply)
     complete = _complete_reply(choices[0], reply, prompt_has_mark=prompt_has_mark)
@@ -473,6 +503,12 @@ def _arguments(message: dict[str, Any]) -> str | None:
     return arguments if isinstance(arguments, str) and arguments.strip() else None
 
 
+def _name(value: Any) -> str:
+    """Return a name that a server gives, on one line and printable; '' if it is not a text."""
+    text = " ".join(value.split()) if isinstance(value, str) else ""
+    return "".join(filter(str.isprintable, text))[:LONGEST_NAME]
+
+
 def _count(usage: Any, name: str, flags: list[str]) -> int | None:
     """Return a token count, None if missing; flag an implausible count."""
     value = usage.get(name) if isinstance(usage, dict) else usage
@@ -509,3 +545,135 @@ def _raw(value: Any) -> str:
 def _kind(value: Any) -> str:
     names = {list: "a list", dict: "an object", bool: "true or false"}
     return names.get(type(value), "a number")
+
+
+# Log-probabilities of a prompt: what the completions API returns for `echo` with `logprobs`.
+#
+# The boundary is found by the texts of the tokens, not by `text_offset`: that counts the mark of a text's
+# beginning at some servers, and each part of a broken character as one.
+
+_BROKEN = re.compile(r"\ufffd|^bytes:")
+"""Text of a token that is a part of a character."""
+_SPACES = re.compile(r"[\s\u2581]+")
+"""Spaces, as servers write them or leave them out at the beginning of a token."""
+
+
+def echoed(body: bytes, latency_ms: int, prompt: str, start: int, key: str = "", *, name: str = "") -> Reply:
+    """Parse the reply to a prompt that is scored itself: its `tokens` are those of `prompt[start:]`.
+
+    `name` is the endpoint's. The text before `start` must not end with a space. The reply has no tokens where
+    none begins at `start`, or the tokens do not spell the prompt. Raises Again, Malformed, or NoLogprobs.
+    """
+    data = _data(body, key)
+    choices = data.get("choices") if isinstance(data, dict) else None
+    if not choices:
+        raise Again(_no_choice(data))
+    flags: list[str] = []
+    usage = data.get("usage")
+    tokens_in, tokens_out = (_count(usage, field, flags) for field in ("prompt_tokens", "completion_tokens"))
+    choice = choices[0] if isinstance(choices, list) and isinstance(choices[0], dict) else {}
+    text = choice.get("text")
+    reply = Reply(
+        text if isinstance(text, str) else _raw(choices),
+        tokens_in,
+        tokens_out,
+        latency_ms,
+        tuple(dict.fromkeys(flags)),
+        served_model=_name(data.get("model")),
+        system_fingerprint=_name(data.get("system_fingerprint")),
+    )
+    if not isinstance(text, str) or len(text) > MOST_CHARACTERS:
+        raise Malformed(f"the reply has no text of at most {MOST_CHARACTERS:,} characters", reply)
+    if tokens_out is None:
+        raise Malformed("the reply does not say how many tokens were written", reply)
+    scored = _scored_tokens(choice.get("logprobs"), tokens_out)
+    if not scored:
+        raise NoLogprobs(
+            f"The endpoint {name} gives no log-probabilities of a prompt: its reply to echo and logprobs has "
+            "none. Choose a server that does, such as vLLM.",
+            reply,
+        )
+    # llama-cpp-python shifts the values by a token where a text has no mark at its beginning. Its tokens then
+    # lack the last one, and do not spell the prompt, unless nothing was written.
+    may_shift = not tokens_out and tokens_in == len(scored)
+    spellings = [spelling for spelling, _ in scored]
+    place = None if may_shift else boundary(spellings, prompt[:start], prompt[start:])
+    own = [] if place is None else scored[place:]
+    tokens = tuple(Token(spelling, value) for spelling, value in own if value is not None)
+    if len(tokens) < len(own):
+        raise Malformed("a token of the reply has no log-probability", reply)
+    spelt = "".join(token.text for token in tokens)
+    return reply if may_hold(spelt, key) else replace(reply, tokens=tokens)
+
+
+def _scored_tokens(logprobs: Any, tokens_out: int) -> list[tuple[str, float | None]]:
+    """Return the prompt's tokens of `choices[0].logprobs`, each with its log probability; empty if missing.
+
+    The first token has none, and an invalid one counts as none. The last `tokens_out` tokens are the model's.
+    """
+    fields = logprobs if isinstance(logprobs, dict) else {}
+    texts, values = fields.get("tokens"), fields.get("token_logprobs")
+    if not isinstance(texts, list) or not isinstance(values, list) or len(texts) != len(values):
+        return []
+    pairs: list[tuple[str, float | None]] = [
+        _pair({"token": text, "logprob": value}) or (str(text), None)
+        for text, value in zip(texts, values, strict=True)
+    ]
+    own = pairs[: len(pairs) - tokens_out]
+    return own if any(value is not None for _, value in own) else []
+
+
+def boundary(texts: Sequence[str], before: str, after: str) -> int | None:
+    """Return the index of the first token of `after` among the tokens of `before + after`; None if none
+    begins there, or the tokens do not spell the text.
+
+    Spaces are not compared: those between the two belong to `after`. The first token may be a mark of the
+    text's beginning. A broken token stands for any characters; if it leaves several places, there is none.
+    """
+    context, end = _squeezed(before), _squeezed(after)
+    spelt = [_squeezed(text) for text in texts]
+    for first in (0, 1):
+        if "".join(spelt[first:]) == context + end:
+            lengths = [0, *accumulate(map(len, spelt[first:]))]
+            return first + lengths.index(len(context)) if len(context) in lengths else None
+    if not any(_BROKEN.search(text) for text in texts):
+        return None
+    patterns = [None if _BROKEN.search(text) else _squeezed(text) for text in texts]
+    places = [
+        place
+        for place in range(1, len(texts))
+        if patterns[place] != ""
+        and (tail := next((text for text in reversed(patterns[:place]) if text != ""), None)) is not None
+        and context.endswith(tail)
+        and any(_spells(patterns[first:place], context) for first in (0, 1))
+        and _spells(patterns[place:], end)
+    ]
+    if len(places) != 1:
+        return None
+    (place,) = places
+    while patterns[place - 1] == "":
+        place -= 1
+    return place
+
+
+def _spells(patterns: Sequence[str | None], text: str) -> bool:
+    """Whether texts in this order, with anything in place of None, are a text."""
+    at, is_open = 0, False
+    last = len(patterns) - 1
+    for number, pattern in enumerate(patterns):
+        if pattern is None:
+            is_open = True
+            continue
+        if is_open and number == last:
+            position = len(text) - len(pattern)
+            position = position if position >= at and text.endswith(pattern) else -1
+        else:
+            position = text.find(pattern, at) if is_open else at if text.startswith(pattern, at) else -1
+        if position < 0:
+            return False
+        at, is_open = position + len(pattern), is_open and not pattern
+    return is_open or at == len(text)
+
+
+def _squeezed(text: str) -> str:
+    return _SPACES.sub("", text)

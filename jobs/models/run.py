@@ -189,6 +189,8 @@ class CallCount(models.Model):
 TROUBLED = Q(state="failed") | ~Q(error="")
 """Calls that failed, or succeeded only after an error."""
 FLAGGED = ~Q(flags=[])
+SERVED = ~Q(served_model="", system_fingerprint="")
+"""Calls whose server says which model or build answered."""
 REUSABLE = Q(state="done", cached=False) & ~Q(request_hash="")
 """Calls whose reply can be reused for an equal request."""
 
@@ -376,7 +378,9 @@ class Call(models.Model):
     `error_kind` is a kind of `jobs.errors`. `request_hash` is the hash of the whole request with its endpoint
     and sample: a `cached` call used the reply of another call with the same hash, and `saved` is that call's
     cost. `reply_form` is the reply form of the request, `reasoning` the model's thinking if the server
-    separates it, `logprobs` the probabilities of the reply's tokens if requested. While in flight,
+    separates it, `logprobs` the probabilities of the reply's tokens if requested. `served_model` and
+    `system_fingerprint` are the model and the build that the server says answered last ('': it says nothing);
+    a provider may change them behind the name that is asked for. While in flight,
     `reserved_tokens` and `reserved_cost` are reserved from its run's caps. `batch` is its current (`batched`)
     or latest batch, null for direct calls.
     """
@@ -419,6 +423,8 @@ class Call(models.Model):
     reply_form = models.CharField(max_length=10, blank=True)
     reasoning = models.TextField(blank=True)
     logprobs = models.JSONField(null=True)
+    served_model = models.CharField(max_length=200, blank=True, default="", db_default="")
+    system_fingerprint = models.CharField(max_length=200, blank=True, default="", db_default="")
     reserved_tokens = models.PositiveBigIntegerField(null=True)
     reserved_cost = models.DecimalField(max_digits=14, decimal_places=8, null=True)
     finished_at = models.DateTimeField(null=True)
@@ -455,6 +461,9 @@ class Call(models.Model):
             models.Index(fields=["run", "id"], name="call_in_order"),
             models.Index(fields=["run", "id"], condition=TROUBLED, name="call_troubled"),
             models.Index(fields=["run", "id"], condition=FLAGGED, name="call_flagged"),
+            models.Index(
+                fields=["run", "served_model", "system_fingerprint"], condition=SERVED, name="call_served"
+            ),
             models.Index(fields=["request_hash"], condition=REUSABLE, name="call_reusable"),
             models.Index(
                 fields=["run", "finished_at"], condition=Q(finished_at__isnull=False), name="call_finished"

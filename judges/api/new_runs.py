@@ -107,13 +107,18 @@ class RunJudgeSerializer(serializers.Serializer[Any]):
 class NewRunSerializer(RunScopeSerializer, RunJudgeSerializer):
     """A new run: a judge (with its endpoint) or a metric, on a corpus or a campaign by name."""
 
-    metric = api.optional_text()
+    metric = api.optional_text(
+        help_text="A key such as m_sns_avg@paper:window=10, or ll:endpoint=NAME for an endpoint's likelihood."
+    )
     metrics = api.texts(help_text="Several metrics: the response is then their run set.")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Require either metrics, or a protocol or a prompt."""
         if bool(attrs["metric"] or attrs["metrics"]) == bool(attrs["protocol"] or attrs["prompt"]):
             raise serializers.ValidationError("Name either a metric, or a protocol or a prompt.")
+        if attrs["endpoint"] and not (attrs["protocol"] or attrs["prompt"]):
+            text = "A metric names its endpoint in its key, as in ll:endpoint=NAME."
+            raise serializers.ValidationError({"endpoint": text})
         return super().validate(attrs)
 
 
@@ -151,7 +156,8 @@ class UnansweredSerializer(serializers.Serializer[Any]):
 
 
 class EstimateSerializer(TakenSerializer):
-    """Estimate of a judge's run: calls to make, approximate tokens, and the receiver of the text."""
+    """Estimate of a run that asks a model: calls to make, approximate tokens, and the receiver of the
+    text."""
 
     calls = serializers.IntegerField()
     done = serializers.IntegerField()
@@ -164,7 +170,7 @@ class EstimateSerializer(TakenSerializer):
 
 
 class SetForecastSerializer(serializers.Serializer[Any]):
-    """A judge of a set before its run."""
+    """A judge of a set, or a metric that asks an endpoint, before its run."""
 
     title = serializers.CharField()
     samples = serializers.IntegerField()
@@ -173,8 +179,8 @@ class SetForecastSerializer(serializers.Serializer[Any]):
 
 
 class SetEstimateSerializer(serializers.Serializer[Any]):
-    """Estimate of a run set: the sums over the judges that ask a model, and each judge. Metrics are computed
-    here and cost nothing."""
+    """Estimate of a run set: the sums over the judges and metrics that ask a model, and each judge and such
+    metric. Other metrics are computed here and cost nothing."""
 
     calls = serializers.IntegerField()
     done = serializers.IntegerField()
@@ -203,19 +209,26 @@ def start(request: Request) -> Any:
     """
     by, data = api.user(request), api.data(request)
     if len(keys := _metrics(data)) > 1:
-        return described(start_run_set(by=by, metrics=keys, selection=_selection(by, data)))
+        selection, settings = _selection(by, data), settings_of(data)
+        return described(start_run_set(by=by, metrics=keys, selection=selection, settings=settings))
     started = _start(by, data)
     return accepted(started) if isinstance(started, Job) else started
 
 
 @api.post(NewRunSerializer, EstimateSerializer)
 def estimate_run(request: Request) -> Any:
-    """Estimate calls, tokens and cost of a judge's run; nothing is sent or stored."""
+    """Estimate calls, tokens and cost of the run of a judge, or of a metric that asks an endpoint; nothing is
+    sent or stored."""
     return EstimateSerializer(_estimate(api.user(request), api.data(request)).as_json()).data
 
 
 def _estimate(by: User, data: dict[str, Any]) -> Estimate:
-    result = estimate(_judge(by, data), _selection(by, data), data["mode"]) if _is_judge(data) else None
+    keys, selection = _metrics(data), _selection(by, data)
+    if len(keys) > 1:
+        raise JudgeError("Several metrics are a run set: estimate them at run-sets/estimate/.")
+    result = estimate(_judge(by, data), selection, data["mode"]) if _is_judge(data) else None
+    if metrics := estimates.planned_metrics(keys, selection, by):
+        result = estimates.estimate_metric(metrics[0], by, data["mode"])
     if result is None:
         gaps = unanswered(_judge(by, data), _selection(by, data)) if _is_judge(data) else ()
         lacking = "".join(f" Of all, {gap.sentence()}." for gap in gaps)
@@ -226,7 +239,7 @@ def _estimate(by: User, data: dict[str, Any]) -> Estimate:
 def _start(by: User, data: dict[str, Any]) -> Run | Job:
     selection = _selection(by, data)
     if keys := _metrics(data):
-        return start_metrics(by=by, keys=keys, selection=selection)[0]
+        return start_metrics(by=by, keys=keys, selection=selection, settings=settings_of(data))[0]
     judge, settings = _judge(by, data), settings_of(data)
     return start_judge(
         by=by, judge=judge, selection=selection, settings=settings, open_test=data["open_test"]
@@ -294,7 +307,9 @@ def start_set(request: Request) -> Any:
 def estimate_set(request: Request) -> Any:
     """Estimate calls, tokens, cost and time of a run set; nothing is sent or stored."""
     by, data = api.user(request), api.data(request)
-    return estimates.estimate_as_json(estimates.estimate_set(_planned(by, data), data["mode"]))
+    metrics = estimates.planned_metrics(data["metrics"], _scope(data, 1), by)
+    together = estimates.estimate_set([*_planned(by, data), *metrics], data["mode"], by)
+    return estimates.estimate_as_json(together)
 
 
 def _planned(by: User, data: dict[str, Any]) -> list[PlannedJudge]:

@@ -21,6 +21,7 @@ from jobs.api import JobAnswer, accepted
 from jobs.calls import batch_actions
 from jobs.calls.batch_actions import of_run
 from jobs.calls.causes import Cause, failure_causes
+from jobs.calls.served_models import served_models
 from jobs.endpoints.parameter_inputs import (
     serializer_field,
 )
@@ -124,6 +125,14 @@ class AdoptSerializer(serializers.Serializer[Any]):
 # Request and response bodies about runs, calls and endpoints.
 
 
+class ServedModelSerializer(serializers.Serializer[Any]):
+    """A model and its build by the replies of the server; empty where it does not say it."""
+
+    model = serializers.CharField(allow_blank=True)
+    system_fingerprint = serializers.CharField(allow_blank=True)
+    calls = serializers.IntegerField(help_text="Replies that name it.")
+
+
 class RunSerializer(serializers.ModelSerializer[Run]):
     """A run with its progress."""
 
@@ -137,6 +146,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     campaign = serializers.CharField(source="campaign.name", default=None, allow_null=True)
     progress = serializers.SerializerMethodField()
     batches = serializers.SerializerMethodField()
+    served = serializers.SerializerMethodField()
 
     class Meta:
         model = Run
@@ -144,6 +154,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             *("id", "kind", "name", "rater", "spec", "endpoint", "address", "revision", "corpus", "campaign"),
             *("queue", "scope", "samples"),
             *("state", "error", "created_at", "started_at", "finished_at", "mode", "progress", "batches"),
+            "served",
         )
 
     @extend_schema_field(serializers.DictField())
@@ -155,6 +166,11 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     def get_batches(self, run: Run) -> list[dict[str, Any]]:
         """The run's batches, oldest first; also if the run has since switched to direct requests."""
         return of_run(run)
+
+    @extend_schema_field(ServedModelSerializer(many=True))
+    def get_served(self, run: Run) -> list[dict[str, Any]]:
+        """Models and builds that the replies name, the most frequent first."""
+        return [row.as_json() for row in served_models(run.calls.all())]
 
 
 class CallSerializer(serializers.ModelSerializer[Call]):
@@ -174,6 +190,7 @@ class CallSerializer(serializers.ModelSerializer[Call]):
             *("id", "dialogue", "continuation", "turn", "turn_number", "part", "sample", "state", "attempts"),
             *("endpoint", "address", "revision", "error", "error_kind", "flags", "reply", "reply_form"),
             *("reasoning", "cached", "batch", "saved", "asked", "sent", "lost", "prompt_hash"),
+            *("served_model", "system_fingerprint"),
             *("tokens_in", "tokens_out", "cost", "latency_ms", "finished_at"),
         )
 

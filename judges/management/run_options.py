@@ -15,7 +15,8 @@ from jobs.models import Call, Run
 from jobs.runs import AGAIN
 from judges.errors import JudgeError
 from judges.models import RunSet
-from judges.runs.lookup import NOTHING_FAILED, PARTS, Drive, selection_of, summary
+from judges.runs.lookup import NOTHING_FAILED, PARTS, Drive, availability, selection_of, summary
+from judges.runs.metric_calls import metric_plans
 from judges.runs.selection import Selection
 
 # Shared by `run_judge` and `run_metrics`: options, driving a run, and the last line of output.
@@ -64,6 +65,14 @@ class RunCommand(DatabaseCommand):
             part=options["part"],
             exclude=options["exclude"],
         )
+
+    def warn_of_metrics(self, keys: Sequence[str], selection: Selection) -> None:
+        """Warn of metrics that will have no value here, or barely meaningful ones. Raises JudgeError."""
+        by_metric = availability(selection.corpus) if keys else {}
+        for plan in metric_plans(keys, selection.corpus):
+            status = by_metric[plan.rater.spec["metric"]]
+            for line in filter(None, (status.obstacle, status.warning)) if plan.endpoint is None else ():
+                self.stderr.write(f"{plan.rater.name}: {line}")
 
     def finish(
         self,

@@ -10,13 +10,16 @@ from typing import Any
 from judges.metrics.kit.metric import (
     BASELINES,
     CONTENT,
+    ENDPOINT,
     HIGHER,
     PAPER,
     QUALITY,
     REFERENCE,
     Compute,
+    Likelihood,
     Metric,
     Parameter,
+    Passage,
     Score,
     Settings,
     key_of,
@@ -227,8 +230,20 @@ def ll(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Scor
 
     exp(1/L sum log p(u_j | u_<j, C_-k)): MPCEval eq. 18; `scaled=1` gives 1 - exp(-25 LL) instead. The
     context is written as `speaker: text` lines and `Next:`, truncated to the last 4096 tokens. Range 0 to 1.
-    `reference` gives 0 without a message.
+    `reference` gives 0 without a message. With `endpoint` the model of an endpoint reads all of the context.
     """
+    passage = passage_of(scene, turn, settings)
+    if isinstance(passage, Score):
+        return passage
+    model = tools.models.get("causal", settings.text("model"), load_causal)
+    mean = mean_log_probability(model, passage.context, passage.text)
+    if mean is None:
+        return unscored("the model reads nothing in the message")
+    return score_of_mean(mean, settings)
+
+
+def passage_of(scene: Scene, turn: int | None, settings: Settings) -> Passage | Score:
+    """Return the message after its context, or the score of a message that needs no model."""
     assert turn is not None
     text = scene.target(turn).text.strip()
     context = scene.context(turn, settings.integer("window"))
@@ -236,10 +251,11 @@ def ll(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Scor
         return scored(0.0) if settings.is_reference else unscored("the message has no text")
     if not context and not settings.is_reference:
         return unscored(NO_CONTEXT)
-    model = tools.models.get("causal", settings.text("model"), load_causal)
-    mean = mean_log_probability(model, prompt(scene, context), " " + text)
-    if mean is None:
-        return unscored("the model reads nothing in the message")
+    return Passage(prompt(scene, context), " " + text)
+
+
+def score_of_mean(mean: float, settings: Settings) -> Score:
+    """Return the likelihood, or its scaled form, for the mean log-probability of a message's tokens."""
     value = math.exp(mean)
     return scored(1 - math.exp(-STEEPNESS * value) if settings.flag("scaled") else value)
 
@@ -284,7 +300,11 @@ FAMILY = (
         parameters={
             "model": Parameter(MODEL, "a causal language model by name or folder"),
             "scaled": Parameter(False, "whether to give 1 - exp(-25 LL)"),
+            ENDPOINT: Parameter(
+                "", "an endpoint that gives log-probabilities of a prompt, instead of a model on this machine"
+            ),
         },
+        likelihood=Likelihood(passage_of, score_of_mean),
         variants={PAPER: {}, REFERENCE: {}},
     ),
 )

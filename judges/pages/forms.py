@@ -27,6 +27,7 @@ from jobs.models import Run
 from jobs.models.endpoint import Endpoint
 from jobs.runs import CAPS
 from judges.metrics import METRICS, split_keys
+from judges.metrics.kit.metric import ENDPOINT
 from judges.prompts import versions
 from judges.prompts.versions import Version
 from judges.protocols import PROTOCOLS, Protocol, Unfit
@@ -42,6 +43,8 @@ from judges.runs.selection import PlannedJudge, Selection
 
 NEED = "need_"
 """Prefix of the names of need fields, followed by the role."""
+SAMPLES_OF = "samples:"
+"""Prefix of the names of the fields for a judge's own number of samples, followed by its value."""
 DERIVED = ("metric:", EXPECTED_SCHEME, G_EVAL_SCHEME)
 """Key prefixes of schemes for computed values, which cannot be asked."""
 Choice = tuple[str, str]
@@ -195,11 +198,22 @@ def judge_choices() -> list[JudgeChoice]:
 
 
 @dataclass(frozen=True, slots=True)
+class JudgeRow:
+    """A judge to choose, with the field for its own number of samples, which the page shows with the values
+    of `place`."""
+
+    choice: JudgeChoice
+    is_selected: bool
+    samples: forms.BoundField
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
 class JudgeGroup:
-    """Judges under one heading: each with whether it is chosen. `folded`: behind its heading."""
+    """Judges under one heading. `folded`: behind its heading."""
 
     title: str
-    rows: list[tuple[JudgeChoice, bool]]
+    rows: list[JudgeRow]
     folded: bool = False
 
 
@@ -218,7 +232,7 @@ def offer_parts(form: forms.Form, corpus: Corpus) -> None:
 
 
 class SelectionForm(forms.Form):
-    """Fields shared by both kinds of run: the selected continuations of a corpus or campaign."""
+    """The continuations of a corpus or campaign that new runs cover, and the name of their set."""
 
     systems = forms.MultipleChoiceField(
         required=False, widget=forms.CheckboxSelectMultiple, help_text="None chosen means all of them."
@@ -263,10 +277,9 @@ class SelectionForm(forms.Form):
         except ExclusionRefused as error:
             raise forms.ValidationError(f"{error}.") from error
 
-    def selection(self, usual_samples: int = 1) -> Selection:
-        """Return the chosen selection, with a number of samples unless another one was entered."""
+    def selection(self, samples: int = 1) -> Selection:
+        """Return the chosen selection, with a number of samples."""
         data = self.cleaned_data
-        samples = data.get("samples") or usual_samples
         part = data.get("part", "")
         split = split_for(self.corpus, part)
         systems, exclude = tuple(data["systems"]), data.get("exclude", "")
@@ -274,13 +287,24 @@ class SelectionForm(forms.Form):
         return Selection(self.corpus, self.campaign, systems, include_self, samples, split, part, exclude)
 
 
-class JudgeForm(RunForm, SelectionForm):
-    """Settings of a run of each chosen judge at each chosen endpoint."""
+class NewRunForm(RunForm, SelectionForm):
+    """Settings of a run of each chosen judge at each chosen endpoint, and of each chosen metric."""
 
-    judge = forms.MultipleChoiceField(
-        label="Judges",
-        widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": "Choose at least one judge."},
+    judge = forms.MultipleChoiceField(label="Judges", required=False, widget=forms.CheckboxSelectMultiple)
+    metrics = forms.MultipleChoiceField(
+        choices=metric_choices, required=False, widget=forms.CheckboxSelectMultiple
+    )
+    metric_keys = forms.CharField(
+        required=False,
+        label="Metrics with variants and parameters",
+        help_text="Keys such as m_sns_avg@reference:window=10, separated by commas.",
+    )
+    likelihood_endpoint = forms.ModelChoiceField(
+        Endpoint.objects.none(),
+        required=False,
+        label="Endpoint for likelihood (ll)",
+        help_text="Its model scores each message, if the server gives log-probabilities of a prompt, as vLLM "
+        "does. Empty: a model on this machine.",
     )
     endpoint = forms.ModelMultipleChoiceField(
         Endpoint.objects.none(),
@@ -327,9 +351,17 @@ class JudgeForm(RunForm, SelectionForm):
         assert isinstance(endpoint, forms.ModelMultipleChoiceField)
         endpoint.queryset = endpoints
         endpoint.initial = _usual_endpoint(self.corpus, endpoints)
+        for_likelihood = self.fields["likelihood_endpoint"]
+        assert isinstance(for_likelihood, forms.ModelChoiceField)
+        for_likelihood.queryset = endpoints
         judge = self.fields["judge"]
         assert isinstance(judge, forms.MultipleChoiceField)
         judge.choices = [(choice.value, choice.label) for choice in self.offered]
+        for choice in self.offered:
+            self.fields[f"{SAMPLES_OF}{choice.value}"] = form_field(
+                SAMPLE_COUNT,
+                widget=forms.NumberInput({"aria-label": f"Samples of {choice.label}", "class": "w-auto"}),
+            )
         if splits.lock_of(self.corpus) is None:
             del self.fields["open_test"]
         shows = self.fields["shows"]
@@ -354,9 +386,11 @@ class JudgeForm(RunForm, SelectionForm):
         return list(self.cleaned_data.get("endpoint", ())) or [None]
 
     def clean(self) -> dict[str, Any]:
-        """Require a scheme and an endpoint where a chosen judge needs them."""
+        """Require a judge or a metric, and a scheme and an endpoint where a chosen judge needs them."""
         data = super().clean() or {}
         selected = self._selected()
+        if not selected and not self.selected_metrics() and "judge" not in self.errors:
+            self.add_error("judge", "Choose at least one judge or metric.")
         bound = [choice for choice in selected if choice.version and choice.version.scheme_version]
         taking = [choice for choice in selected if choice.protocol.takes_scheme and choice not in bound]
         if taking and not data.get("scheme") and not self.campaign and "scheme" not in self.errors:
@@ -377,25 +411,52 @@ class JudgeForm(RunForm, SelectionForm):
                 field.help_text = f"For {protocol.title.partition(':')[0]} alone. {field.help_text}"
                 self.fields[name] = field
 
+    def selected_metrics(self) -> list[str]:
+        """Return the keys of all chosen metrics, as far as they are valid."""
+        data, endpoint = self.cleaned_data, self.cleaned_data.get("likelihood_endpoint")
+        selected = [
+            f"{key}:{ENDPOINT}={endpoint.name}" if endpoint and METRICS[key].likelihood else key
+            for key in data.get("metrics", ())
+        ]
+        return list(dict.fromkeys([*selected, *split_keys(data.get("metric_keys", ""))]))
+
+    def clean_likelihood_endpoint(self) -> Endpoint | None:
+        """Require a metric that asks an endpoint, if one is chosen, and a name that can stand in its key."""
+        endpoint: Endpoint | None = self.cleaned_data["likelihood_endpoint"]
+        if endpoint and not any(METRICS[key].likelihood for key in self.cleaned_data.get("metrics", ())):
+            raise forms.ValidationError("No chosen metric asks one: choose ll too, or leave this empty.")
+        if endpoint and "," in endpoint.name:
+            raise forms.ValidationError("A comma in its name separates parameters: rename the endpoint.")
+        return endpoint
+
+    def metric_groups(self) -> dict[str, list[tuple[str, Availability, bool]]]:
+        """Return the metrics by heading: key, availability for the corpus, and whether chosen."""
+        selected = set(self["metrics"].value() or ())
+        groups: dict[str, list[tuple[str, Availability, bool]]] = {}
+        for key, entry in sorted(availability(self.corpus).items(), key=lambda pair: pair[1].rank):
+            groups.setdefault(entry.group, []).append((key, entry, key in selected))
+        return groups
+
     def groups(self) -> list[JudgeGroup]:
         """Return the judges to choose from: newest own prompts, those for the corpus's questions, others."""
         selected = {str(value) for value in self["judge"].value() or ()}
         newest: dict[str, JudgeChoice] = {}
-        own: list[tuple[JudgeChoice, bool]] = []
-        fitting: list[tuple[JudgeChoice, bool]] = []
-        others: list[tuple[JudgeChoice, bool]] = []
+        own: list[JudgeRow] = []
+        fitting: list[JudgeRow] = []
+        others: list[JudgeRow] = []
         for choice in self.offered:
-            row = (choice, choice.value in selected)
+            place = f"{self['judge'].html_name} {quote(choice.value, safe='')}"
+            row = JudgeRow(choice, choice.value in selected, self[f"{SAMPLES_OF}{choice.value}"], place)
             if choice.version is not None:
                 is_newest = newest.setdefault(choice.version.name, choice) is choice
-                (own if is_newest or row[1] else others).append(row)
+                (own if is_newest or row.is_selected else others).append(row)
             else:
                 (
                     fitting if any(_answers(choice, version) for version in self.campaign_schemes) else others
                 ).append(row)
         names = " and ".join(dict.fromkeys(version.name for version in self.campaign_schemes))
         groups = [JudgeGroup("Your prompts", own), JudgeGroup(f"For the questions of {names}", fitting)]
-        is_folded = bool(own or fitting) and not any(is_chosen for _, is_chosen in others)
+        is_folded = bool(own or fitting) and not any(row.is_selected for row in others)
         groups.append(JudgeGroup("Other judges" if own or fitting else "Judges", others, is_folded))
         return [group for group in groups if group.rows]
 
@@ -422,12 +483,12 @@ class JudgeForm(RunForm, SelectionForm):
 
     def planned(self) -> list[PlannedJudge]:
         """Return a judge with the entered settings for each chosen judge and endpoint. Raises JudgeError."""
-        planned = []
+        data, planned = self.cleaned_data, []
         for choice in self._selected():
             for endpoint in self.selected_endpoints() if choice.protocol.network else [None]:
                 judge = self._judge(choice, endpoint)
-                selection = self.selection(judge.usual_samples())
-                planned.append(PlannedJudge(choice.label, judge, selection))
+                samples = data[f"{SAMPLES_OF}{choice.value}"] or data["samples"] or judge.usual_samples()
+                planned.append(PlannedJudge(choice.label, judge, self.selection(samples)))
         return planned
 
     def _judge(self, choice: JudgeChoice, endpoint: Endpoint | None) -> Judge:
@@ -475,35 +536,3 @@ def _usual_endpoint(corpus: Corpus, endpoints: QuerySet[Endpoint]) -> list[Endpo
     last = endpoints.filter(run__corpus=corpus).order_by("-run__pk").first()
     usual = [last] if last else list(endpoints[:2])
     return usual if len(usual) == 1 else []
-
-
-class MetricForm(SelectionForm):
-    """Runs of metrics, one per metric."""
-
-    metrics = forms.MultipleChoiceField(
-        choices=metric_choices, required=False, widget=forms.CheckboxSelectMultiple
-    )
-    keys = forms.CharField(
-        required=False,
-        label="With variants and parameters",
-        help_text="Keys such as m_sns_avg@reference:window=10, separated by commas.",
-    )
-
-    def clean(self) -> dict[str, Any]:
-        """Require a metric."""
-        data = super().clean() or {}
-        if not data.get("metrics") and not data.get("keys"):
-            raise forms.ValidationError("Choose at least one metric.")
-        return data
-
-    def groups(self) -> dict[str, list[tuple[str, Availability, bool]]]:
-        """Return the metrics by heading: key, availability for the corpus, and whether chosen."""
-        selected = set(self["metrics"].value() or ())
-        groups: dict[str, list[tuple[str, Availability, bool]]] = {}
-        for key, entry in sorted(availability(self.corpus).items(), key=lambda pair: pair[1].rank):
-            groups.setdefault(entry.group, []).append((key, entry, key in selected))
-        return groups
-
-    def selected_keys(self) -> list[str]:
-        """Return the keys of all selected metrics."""
-        return [*self.cleaned_data["metrics"], *split_keys(self.cleaned_data["keys"])]

@@ -1,4 +1,4 @@
-"""Researchers' page that starts runs: choose judges or metrics, write a prompt, review the cost, start."""
+"""Researchers' page that starts runs: choose judges and metrics, write a prompt, review the cost, start."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from config.permissions import researcher_only, user_of
 from jobs.errors import JobError
 from jobs.models import Job, Run
 from judges.errors import JudgeError
-from judges.pages.forms import JudgeForm, MetricForm, judge_choices
+from judges.pages.forms import NewRunForm, judge_choices
 from judges.pages.prompts import NewPromptForm
 from judges.pages.runs import sync_endpoints
 from judges.prompts import prompt_actions, requests, versions
 from judges.prompts.requests import Request
 from judges.protocols import Asking
-from judges.runs.estimates import Forecast, SetEstimate, estimate_set
+from judges.runs.estimates import Forecast, SetEstimate, estimate_set, planned_metrics
 from judges.runs.lookup import language_warning
 from judges.runs.run_actions import start_judge, start_metrics
 from judges.runs.run_sets import start_run_set
-from judges.runs.selection import judge_needs_opening, settings_of
+from judges.runs.selection import PlannedJudge, judge_needs_opening, settings_of
 
 Target = tuple[Corpus, Campaign | None]
 ENTERED = "judges-entered"
@@ -40,15 +40,13 @@ FIRST_BASE = "rubric"
 
 @researcher_only
 def new_run(request: HttpRequest) -> HttpResponse:
-    """Researchers: choose judges or metrics for a corpus or a campaign; `?judge=` chooses one beforehand."""
+    """Researchers: choose judges and metrics for a corpus or a campaign; `?judge=` chooses one beforehand."""
     sync_endpoints(request)
     target = _target_of(request)
     if target is None:
         return redirect("corpora")
     corpus, campaign = target
     about: dict[str, Any] = {"corpus": corpus, "campaign": campaign}
-    if "metrics" in (request.POST.get("kind"), request.GET.get("kind")):
-        return _metrics(request, about)
     if request.method != "POST":
         return _resumed(request, about)
     if "add-endpoint" in request.POST:
@@ -96,11 +94,16 @@ def _target_of(request: HttpRequest) -> Target | None:
 
 
 def _judges(
-    request: HttpRequest, about: dict[str, Any], form: JudgeForm, prompt: PromptForm | None = None
+    request: HttpRequest, about: dict[str, Any], form: NewRunForm, prompt: PromptForm | None = None
 ) -> HttpResponse:
     """Show the form of judges, with the editor of a new prompt: folded, unless it is being written."""
     editor = prompt or PromptForm(prefix="prompt", base=_first_base(), corpus=about["corpus"])
-    context = about | {"judge": form, "prompt": editor, "is_writing": prompt is not None}
+    context = about | {
+        "judge": form,
+        "prompt": editor,
+        "is_writing": prompt is not None,
+        "language_warning": language_warning(about["corpus"]),
+    }
     is_wrong = bool(form.errors or editor.errors)
     status = 422 if is_wrong and not request.headers.get("HX-Request") else 200
     return render(request, "judges/new.html", context, status=status)
@@ -108,13 +111,13 @@ def _judges(
 
 def _form(
     request: HttpRequest, about: dict[str, Any], data: QueryDict | None = None, **options: Any
-) -> JudgeForm:
-    return JudgeForm(data, person=user_of(request), prefix="judge", **about, **options)
+) -> NewRunForm:
+    return NewRunForm(data, person=user_of(request), prefix="judge", **about, **options)
 
 
 def _as_entered(
     posted: QueryDict, request: HttpRequest, about: dict[str, Any], judges: Sequence[str] = ()
-) -> JudgeForm:
+) -> NewRunForm:
     """Return the form with what was entered, unchecked, and further judges chosen."""
     bound = _form(request, about, posted)
     entered: dict[str, Any] = {name: bound[name].data for name in bound.fields}
@@ -221,35 +224,52 @@ class RequestExample:
     error: str = ""
 
 
-def _review_or_start(request: HttpRequest, about: dict[str, Any], form: JudgeForm) -> HttpResponse | None:
+def _review_or_start(request: HttpRequest, about: dict[str, Any], form: NewRunForm) -> HttpResponse | None:
     """Start the judges, after a review if any asks a model or cannot answer everything; None if refused."""
-    opening = form.cleaned_data.get("open_test", "")
+    by, opening = user_of(request), form.cleaned_data.get("open_test", "")
     try:
-        planned = form.planned()
+        planned, metrics = form.planned(), form.selected_metrics()
         for row in planned:
             if not opening and (refusal := judge_needs_opening(row.judge, row.selection)):
                 form.add_error("open_test", refusal)
                 return None
         if "confirmed" not in request.POST:
-            together = estimate_set(planned, form.cleaned_data["mode"])
+            asking = planned_metrics(metrics, form.selection(), by)
+            together = estimate_set([*planned, *asking], form.cleaned_data["mode"], by)
             if any(forecast.estimate or forecast.unanswered for forecast in together.forecasts):
-                return _review(request, about, together)
-        by, settings = user_of(request), settings_of(form.cleaned_data)
-        selection, name = planned[0].selection, form.cleaned_data["set_name"]
-        if len(planned) == 1:
-            judge = planned[0].judge
-            run = start_judge(by=by, judge=judge, selection=selection, settings=settings, open_test=opening)
-            return _started(request, run)
-        run_set = start_run_set(
-            by=by, planned=planned, selection=selection, name=name, settings=settings, open_test=opening
+                local = [key for key in metrics if key not in {row.key for row in asking}]
+                return _review(request, about, together, local)
+        settings, name = settings_of(form.cleaned_data), form.cleaned_data["set_name"]
+        if len(metrics) + len(planned) > 1 or name:
+            run_set = start_run_set(
+                by=by,
+                planned=planned,
+                metrics=metrics,
+                selection=form.selection(),
+                name=name,
+                settings=settings,
+                open_test=opening,
+            )
+            return redirect("run-set", run_set.pk)
+        if metrics:
+            selection = form.selection()
+            runs = start_metrics(by=by, keys=metrics, selection=selection, settings=settings)
+            return _started(request, runs[0])
+        (row,) = planned
+        return _started(
+            request,
+            start_judge(
+                by=by, judge=row.judge, selection=row.selection, settings=settings, open_test=opening
+            ),
         )
     except JobError as error:
         form.add_error(None, str(error))
         return None
-    return redirect("run-set", run_set.pk)
 
 
-def _review(request: HttpRequest, about: dict[str, Any], together: SetEstimate) -> HttpResponse:
+def _review(
+    request: HttpRequest, about: dict[str, Any], together: SetEstimate, metrics: Sequence[str]
+) -> HttpResponse:
     aside = ("csrfmiddlewaretoken", "confirmed", "look", "item")
     entered = [
         (name, value) for name, values in request.POST.lists() if name not in aside for value in values
@@ -261,6 +281,8 @@ def _review(request: HttpRequest, about: dict[str, Any], together: SetEstimate) 
     }
     context = about | {
         "forecasts": forecasts,
+        "metrics": metrics,
+        "n_runs": len(forecasts) + len(metrics),
         "receivers": list(receivers.values()),
         "together": together,
         "entered": entered,
@@ -275,14 +297,17 @@ def _example(
     request: HttpRequest, forecasts: Sequence[Forecast], campaign: Campaign | None
 ) -> RequestExample | None:
     """Return a request of the judge at the place `look` about an item, by default about any item of dev."""
-    choices = [
-        (place, forecast.planned.label) for place, forecast in enumerate(forecasts) if forecast.estimate
-    ]
-    if not choices:
+    judges = {
+        place: forecast.planned
+        for place, forecast in enumerate(forecasts)
+        if forecast.estimate and isinstance(forecast.planned, PlannedJudge)
+    }
+    if not judges:
         return None
+    choices = [(place, planned.label) for place, planned in judges.items()]
     place = row_id(request.POST.get("look", ""))
-    current = place if place is not None and place in dict(choices) else choices[0][0]
-    planned, key = forecasts[current].planned, request.POST.get("item", "").strip()
+    current = place if place is not None and place in judges else choices[0][0]
+    planned, key = judges[current], request.POST.get("item", "").strip()
     try:
         protocol = planned.judge.asks(campaign)
         assert isinstance(protocol, Asking)
@@ -299,22 +324,3 @@ def _started(request: HttpRequest, started: Run | Job) -> HttpResponse:
         messages.info(request, "The run is being prepared and then starts; it appears under Judges.")
         return redirect("jobs")
     return redirect("run", started.pk)
-
-
-# Metrics.
-
-
-def _metrics(request: HttpRequest, about: dict[str, Any]) -> HttpResponse:
-    form = MetricForm(request.POST or None, **about, prefix="metric")
-    if form.is_valid():
-        try:
-            by, keys, selection = user_of(request), form.selected_keys(), form.selection()
-            if len(keys) == 1:
-                return _started(request, start_metrics(by=by, keys=keys, selection=selection)[0])
-            name = form.cleaned_data["set_name"]
-            run_set = start_run_set(by=by, metrics=keys, selection=selection, name=name)
-            return redirect("run-set", run_set.pk)
-        except JobError as error:
-            form.add_error(None, str(error))
-    context = about | {"metric": form, "language_warning": language_warning(about["corpus"])}
-    return render(request, "judges/new_metrics.html", context, status=422 if form.errors else 200)

@@ -25,6 +25,7 @@ from config.templatetags.concord import setting
 from jobs import access, runs
 from jobs.calls import batch_actions
 from jobs.calls.causes import Cause, failure_causes
+from jobs.calls.served_models import served_differently
 from jobs.endpoints.endpoint_actions import sync_environment
 from jobs.endpoints.ownership import usable_by
 from jobs.errors import ERROR_KINDS, OLDER, JobError
@@ -95,6 +96,7 @@ def _facts(run: Run) -> list[tuple[str, Any]]:
         ("Endpoint", endpoint.name if endpoint else ""),
         ("Address", run.address),
         ("Served revision", run.revision),
+        ("Served as", served_differently(run) if endpoint else ""),
         ("Generator", generator and f"{generator}, version {about}"),
         *((name, setting(value)) for name, value in identity.get("settings", {}).items()),
         *((f"{name} (condition)", setting(value)) for name, value in run.scope.get("condition", {}).items()),

@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, Max, Q, QuerySet, Sum
 from django.db.models.fields.json import KeyTextTransform
@@ -24,13 +25,15 @@ from jobs.models import CallCount, Endpoint, Run
 from jobs.models.run import MOST_SAMPLES, Call
 from jobs.prompt import Prompt, about_tokens
 from judges.metrics.acts import FITTED_ON_ITSELF
+from judges.metrics.kit.metric import Passage, Score
 from judges.protocols import Asking, Case, Protocol
 from judges.protocols.quoting import TooLong
 from judges.runs import run_actions
 from judges.runs import selection as sampled
 from judges.runs.material import answers_for_needs, case_of, load, with_compared
+from judges.runs.metric_calls import ECHO_PARAMETERS, endpoint_of_key, metric_plan, passages
 from judges.runs.plans import Asker, Judge, RaterPlan, asker_of
-from judges.runs.selection import Covered, PlannedJudge, Selection, continuations
+from judges.runs.selection import Covered, PlannedJudge, PlannedMetric, Selection, continuations
 
 # Calls of a judge's run that cannot be answered, estimated before it starts, with the reasons.
 
@@ -305,9 +308,24 @@ def _in_mode(estimated: Estimate, endpoint: Endpoint, mode: str | None) -> Estim
     return replace(estimated, cost=price, mode=would.mode)
 
 
+def estimate_metric(planned: PlannedMetric, person: User | None, mode: str | None = None) -> Estimate:
+    """Estimate the run of a metric that asks an endpoint; nothing is saved.
+
+    Raises JobError in the same cases as starting.
+    """
+    runs.put_mode(Run(endpoint=planned.endpoint, kind="metric"), mode or Run.Mode.AT_ONCE)
+    with transaction.atomic():
+        plan = metric_plan(planned.key, planned.selection.corpus, person)
+        result = _estimate_over(plan, planned.selection)
+        transaction.set_rollback(True)
+    return result
+
+
 def _estimate(plan: RaterPlan, selection: Selection) -> Estimate | None:
-    if not _asks(plan):
-        return None
+    return _estimate_over(plan, selection) if _asks(plan) else None
+
+
+def _estimate_over(plan: RaterPlan, selection: Selection) -> Estimate:
     about = sampled.is_large(selection)
     looked = sampled.covered(plan, selection) if about else _covered(plan, selection)
     finished = _done(plan) if about else _finished(plan, selection)
@@ -323,16 +341,26 @@ def of_targets(
 ) -> Estimate:
     """Estimate the calls about some targets, of which `finished` were made before.
 
-    The plan must be that of a judge that asks a model; `about` marks the number of targets as an estimate.
+    The plan must be that of a judge or metric that asks a model; `about` marks the number of targets as an
+    estimate.
     """
-    asker, endpoint = asker_of(plan.rater.spec), plan.endpoint
-    protocol = asker.protocol
+    endpoint = plan.endpoint
     assert endpoint is not None
-    assert isinstance(protocol, Asking)
     calls = max(looked.targets * len(plan.parts) * samples - finished, 0)
     step = max(1, len(looked.some) // SAMPLED_CALLS)
-    asked_share, length = _lengths(asker, plan.rater.spec, looked.some[::step])
-    reply_tokens = _mean_reply_tokens(plan, protocol)
+    if plan.kind == "metric":
+        asked_share, length, unscored = _passage_lengths(plan, looked.some[::step])
+        reply_tokens = float(ECHO_PARAMETERS["max_tokens"])
+        shared = looked.targets * samples
+        gaps = tuple(
+            Unanswered(round(share * shared), reason, about or step > 1) for reason, share in unscored.items()
+        )
+    else:
+        asker = asker_of(plan.rater.spec)
+        assert isinstance(asker.protocol, Asking)
+        asked_share, length = _lengths(asker, plan.rater.spec, looked.some[::step])
+        reply_tokens = _mean_reply_tokens(plan, asker.protocol)
+        gaps = among(plan, looked.some, looked.targets, samples=samples, about=about)
     tokens_in, tokens_out = round(calls * asked_share * length), round(calls * asked_share * reply_tokens)
     host = urlsplit(endpoint.base_url).hostname or ""
     return Estimate(
@@ -348,7 +376,7 @@ def of_targets(
         host=host,
         is_here=literal(host) in {"127.0.0.1", "::1"},
         about=about,
-        unanswered=among(plan, looked.some, looked.targets, samples=samples, about=about),
+        unanswered=gaps,
     )
 
 
@@ -398,6 +426,18 @@ def _lengths(
     return len(lengths) / (len(sampled_targets) * len(asker.parts())), sum(lengths) / len(lengths)
 
 
+def _passage_lengths(plan: RaterPlan, targets: Sequence[Target]) -> tuple[float, float, dict[str, float]]:
+    """Return the share of a metric's calls that are sent, the mean tokens of their prompts, and the shares
+    without a value by reason."""
+    results = passages(plan, targets)
+    lengths = [about_tokens(row.context + row.text) for row in results if isinstance(row, Passage)]
+    reasons = Counter(row.reason for row in results if isinstance(row, Score) and row.reason)
+    shares = {reason: n / len(results) for reason, n in reasons.most_common()}
+    if not lengths:
+        return 0.0, 0.0, shares
+    return len(lengths) / len(results), sum(lengths) / len(lengths), shares
+
+
 def _mean_reply_tokens(plan: RaterPlan, protocol: Asking) -> float:
     """Return the tokens of a reply: the mean of this judge's earlier replies, else the protocol's guess."""
     done = CallCount.objects.filter(run__rater=plan.rater, state=Call.State.DONE)
@@ -412,16 +452,17 @@ def _mean_reply_tokens(plan: RaterPlan, protocol: Asking) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """A judge before its run: its estimate (None: it asks no model), and its calls without an answer."""
+    """A judge or metric before its run: its estimate (None: it asks no model), and its calls without an
+    answer."""
 
-    planned: PlannedJudge
+    planned: PlannedJudge | PlannedMetric
     estimate: Estimate | None
     unanswered: tuple[Unanswered, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class SetEstimate:
-    """Estimate of a set: calls, tokens, cost and time of all judges that ask a model.
+    """Estimate of a set: calls, tokens, cost and time of all judges and metrics that ask a model.
 
     `costs` are sums by currency; `unpriced` counts runs whose endpoint has no prices, which are in none.
     `seconds` is the duration if the endpoints are asked side by side, None if it cannot be estimated; it
@@ -462,16 +503,30 @@ class SetEstimate:
         )
 
 
-def forecast(planned: PlannedJudge, mode: str | None) -> Forecast:
-    """Estimate a judge's run; saves nothing. Raises JobError in the same cases as starting."""
+def forecast(planned: PlannedJudge | PlannedMetric, mode: str | None, person: User | None = None) -> Forecast:
+    """Estimate a run; saves nothing. Raises JobError in the same cases as starting."""
+    if isinstance(planned, PlannedMetric):
+        of_metric = estimate_metric(planned, person, mode)
+        return Forecast(planned, of_metric, of_metric.unanswered)
     result = estimate(planned.judge, planned.selection, mode)
     gaps = result.unanswered if result else unanswered(planned.judge, planned.selection)
     return Forecast(planned, result, gaps)
 
 
-def estimate_set(planned: Sequence[PlannedJudge], mode: str | None = None) -> SetEstimate:
+def planned_metrics(
+    keys: Iterable[str], selection: Selection, person: User | None = None
+) -> list[PlannedMetric]:
+    """Return the metrics that ask an endpoint, each once; raise JudgeError for an invalid key or endpoint."""
+    endpoints = {key: endpoint_of_key(key, person) for key in keys}
+    of_metrics = replace(selection, samples=1)
+    return [PlannedMetric(key, endpoint, of_metrics) for key, endpoint in endpoints.items() if endpoint]
+
+
+def estimate_set(
+    planned: Sequence[PlannedJudge | PlannedMetric], mode: str | None = None, person: User | None = None
+) -> SetEstimate:
     """Estimate the runs of a set; saves and sends nothing. Raises JobError in the same cases as starting."""
-    forecasts = tuple(forecast(row, mode) for row in planned)
+    forecasts = tuple(forecast(row, mode, person) for row in planned)
     rows = [row.estimate for row in forecasts if row.estimate]
     costs: dict[str, Decimal] = {}
     for row in rows:
@@ -499,7 +554,7 @@ def _duration(forecasts: Sequence[Forecast]) -> tuple[int | None, int]:
     """
     requests: dict[int, tuple[Endpoint, int, int]] = {}
     for row in forecasts:
-        result, endpoint = row.estimate, row.planned.judge.endpoint
+        result, endpoint = row.estimate, row.planned.endpoint
         if result is None or endpoint is None or not result.sends:
             continue
         if result.mode == Run.Mode.BATCH:

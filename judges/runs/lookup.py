@@ -96,9 +96,9 @@ def language_warning(corpus: Corpus) -> str:
 
 
 def has_model(rater: Rater) -> bool:
-    """Whether a rater is a metric that loads a model before its first value."""
+    """Whether a rater is a metric that loads a model before its first value; an endpoint needs none."""
     metric = METRICS.get(rater.spec.get("metric", ""))
-    return metric is not None and bool(metric.needs & _MODELS)
+    return metric is not None and bool(metric.needs & _MODELS) and "address" not in rater.spec
 
 
 def _of(metric: Metric, look: Callable[[str], str], warning: str) -> Availability:
@@ -140,7 +140,10 @@ def _absent_model(metric: Metric) -> str:
     """Return a message about a hub model that a metric needs but this machine lacks."""
     parameter = metric.all_parameters().get("model")
     name = str(parameter.default) if parameter else ""
-    return f"the model {name} is not on this machine" if name and not _is_here(name) else ""
+    if not name or _is_here(name):
+        return ""
+    otherwise = ": choose an endpoint for it" if metric.likelihood else ""
+    return f"the model {name} is not on this machine{otherwise}"
 
 
 @cache

@@ -21,7 +21,7 @@ from jobs.models import Call, Endpoint, Job
 from jobs.models.run import MOST_SAMPLES, Run
 from judges.errors import JudgeError
 from judges.protocols.protocol import UNMET, WAITING
-from judges.runs.metric_calls import check_keys, metric_plan, metric_plans
+from judges.runs.metric_calls import endpoint_of_key, metric_plan, metric_plans
 from judges.runs.plans import CONTINUATION, Judge, RaterPlan
 from judges.runs.selection import RunSettings, Selection, continuations, items, open_or_refuse, settings_from
 
@@ -185,17 +185,26 @@ def start_judge(
 
 
 def start_metrics(
-    *, by: User | None, keys: Sequence[str], selection: Selection, in_jobs: bool = True
+    *,
+    by: User | None,
+    keys: Sequence[str],
+    selection: Selection,
+    settings: RunSettings | None = None,
+    in_jobs: bool = True,
 ) -> list[Run] | list[Job]:
     """Start metrics over a small corpus and return their runs; for a larger corpus start a job each.
 
-    `in_jobs` as for `start_judge`. Raises JudgeError for an unknown key, before any job is started.
+    `settings` apply to metrics that ask an endpoint, `in_jobs` as for `start_judge`. Raises JudgeError for an
+    unknown key or endpoint, before any job is started.
     """
     if not in_jobs or _is_small(selection.corpus):
-        plans = metric_plans(keys, selection.corpus)
-        return [start(by=by, plan=plan, selection=selection) for plan in plans]
-    check_keys(keys)
-    return [_job(by, key, selection, {"metric": key}) for key in keys]
+        plans = metric_plans(keys, selection.corpus, by)
+        return [
+            start(by=by, plan=plan, selection=selection, settings=settings if plan.endpoint else None)
+            for plan in plans
+        ]
+    own = {key: (settings or RunSettings()).as_json() for key in keys if endpoint_of_key(key, by)}
+    return [_job(by, key, selection, {"metric": key, "settings": own.get(key, {})}) for key in keys]
 
 
 def _is_small(corpus: Corpus) -> bool:
@@ -219,7 +228,7 @@ def run(job: Job, progress: Progress) -> dict[str, Any]:
     try:
         started = start(
             by=job.created_by,
-            plan=_plan(job.params, selection),
+            plan=_plan(job.params, selection, job.created_by),
             selection=selection,
             settings=settings_from(job.params.get("settings", {})),
             progress=progress,
@@ -255,9 +264,9 @@ def _selection(payload: Mapping[str, Any]) -> Selection:
     )
 
 
-def _plan(params: Mapping[str, Any], selection: Selection) -> RaterPlan:
+def _plan(params: Mapping[str, Any], selection: Selection, by: User | None) -> RaterPlan:
     if "metric" in params:
-        return metric_plan(params["metric"], selection.corpus)
+        return metric_plan(params["metric"], selection.corpus, by)
     payload = _with_parameters(params["judge"])
     endpoint = Endpoint.objects.filter(pk=payload["endpoint"], active=True).first()
     if payload["endpoint"] and endpoint is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -61,12 +61,14 @@ def start_run_set(
 ) -> RunSet:
     """Start the runs of a set, all of them or none, and return the set; the same set again resumes.
 
-    `selection` is that of the metrics, and its corpus and campaign those of the set. `settings` (caps, cache,
-    mode) apply to each judge's run, `open_test` to each judge. Over a large corpus each run is started by a
-    job, unless `in_jobs` is off. Raises JobError for invalid settings of any member, or a name that another
-    set of the corpus has. A run that fails later leaves the others alone.
+    `selection` is that of the metrics, whatever its samples, and its corpus and campaign those of the set.
+    `settings` (caps, cache, mode) apply to each run that asks an endpoint, `open_test` to each judge. Over a
+    large corpus each run is started by a job, unless `in_jobs` is off. Raises JobError for invalid settings
+    of any member, or a name that another set of the corpus has. A run that fails later leaves the others
+    alone.
     """
     corpus = Corpus.objects.select_for_update(no_key=True).get(pk=selection.corpus.pk)
+    selection = replace(selection, samples=1)
     keys = list(dict.fromkeys(metrics))
     identities = [_identity(row) for row in planned]
     distinct = list(dict(zip(identities, planned, strict=True)).values())
@@ -100,9 +102,8 @@ def start_run_set(
         for row in distinct
     ]
     if keys:
-        started += zip(
-            keys, start_metrics(by=by, keys=keys, selection=selection, in_jobs=in_jobs), strict=True
-        )
+        of_metrics = start_metrics(by=by, keys=keys, selection=selection, settings=settings, in_jobs=in_jobs)
+        started += zip(keys, of_metrics, strict=True)
     run_set.members.all().delete()
     RunSetMember.objects.bulk_create(_member(run_set, place, *pair) for place, pair in enumerate(started))
     detail = {"name": run_set.name, "runs": [label for label, _ in started]}

@@ -25,7 +25,7 @@ from annotation.models.corpora import Continuation, Split
 from annotation.records import SELF
 from jobs import runs
 from jobs.endpoints import parameters
-from jobs.models import Run
+from jobs.models import Endpoint, Run
 from judges.errors import JudgeError
 from judges.runs.plans import CONTINUATION, Judge, RaterPlan
 
@@ -176,9 +176,29 @@ class PlannedJudge:
     selection: Selection
 
     @property
+    def endpoint(self) -> Endpoint | None:
+        """The endpoint, if the judge asks one."""
+        return self.judge.endpoint
+
+    @property
     def label(self) -> str:
         """The title with the endpoint, if the judge asks one."""
         return f"{self.title} at {self.judge.endpoint.name}" if self.judge.endpoint else self.title
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedMetric:
+    """A metric that asks an endpoint, in a run that is being set up: its key, which names the endpoint, and
+    what its run covers."""
+
+    key: str
+    endpoint: Endpoint
+    selection: Selection
+
+    @property
+    def label(self) -> str:
+        """The key."""
+        return self.key
 
 
 def title_of(judge: Judge) -> str:

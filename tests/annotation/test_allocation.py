@@ -256,6 +256,61 @@ def test_rules_fit_the_question() -> None:
     allocation.check_question(answers, "nominal", [])
 
 
+KEYS = {item: f"d{item}/self/0" for item in range(30)}
+ODD, EVEN, THIRD = (
+    {i for i in KEYS if i % 2},
+    {i for i in KEYS if not i % 2},
+    {i for i in KEYS if not i % 3},
+)
+
+
+def inclusion(*strata: tuple[set[int], int]) -> dict[int, tuple[float, str]]:
+    """Return the probability and stratum of each item of strata, which are sets and sizes of samples."""
+    return {
+        item: (n / len(items), f"stratum {number}")
+        for number, (items, n) in enumerate(strata)
+        for item in items
+    }
+
+
+def test_an_item_is_drawn_by_any_of_independent_draws_as_often_as_the_joint_probability_says() -> None:
+    """Counted over 3,000 pairs of seeds: the draws are by a hash, and different seeds are independent."""
+    first, second = [(ODD, 12), (EVEN, 3)], [(THIRD, 5), (set(KEYS) - THIRD, 4)]
+    joint = allocation.joint_probabilities([(1, inclusion(*first)), (2, inclusion(*second))])
+    assert joint is not None
+    p_odd, p_third = 12 / 15, 5 / 10
+    assert joint[3] == pytest.approx(1 - (1 - p_odd) * (1 - p_third))
+    pairs, hits = 3_000, dict.fromkeys(KEYS, 0)
+    for seed in range(pairs):
+        items_of_either = {
+            item
+            for own, strata in ((2 * seed, first), (2 * seed + 1, second))
+            for items, n in strata
+            for item in draw({i: KEYS[i] for i in items}, n, own)
+        }
+        for item in items_of_either:
+            hits[item] += 1
+    for item, probability in joint.items():
+        error = math.sqrt(probability * (1 - probability) / pairs)
+        assert abs(hits[item] / pairs - probability) < 4 * error
+
+
+def test_draws_of_one_seed_have_a_joint_probability_where_their_strata_are_equal() -> None:
+    smaller, larger = inclusion((ODD, 3), (EVEN, 6)), inclusion((ODD, 9), (EVEN, 2))
+    joint = allocation.joint_probabilities([(1, smaller), (1, larger)])
+    assert joint == pytest.approx({item: 9 / 15 if item in ODD else 6 / 15 for item in KEYS})
+    pairs = [(1, inclusion((ODD, 15), (EVEN, 6))), (1, inclusion((ODD, 3)))]
+    assert allocation.joint_probabilities(pairs) == pytest.approx(
+        {item: 1.0 if item in ODD else 6 / 15 for item in KEYS}
+    )
+
+
+def test_draws_of_one_seed_that_divide_items_differently_have_no_joint_probability() -> None:
+    pairs = [inclusion((ODD, 3), (EVEN, 6)), inclusion((THIRD, 3), (set(KEYS) - THIRD, 6))]
+    assert allocation.joint_probabilities([(1, each) for each in pairs]) is None
+    assert allocation.joint_probabilities(list(enumerate(pairs))) is not None
+
+
 def test_the_docs_explain_every_rule_and_allocation() -> None:
     page = (Path(__file__).resolve().parents[2] / "docs" / "campaigns.md").read_text(encoding="utf-8")
     section = page.partition("### Review queue")[2].partition("\n### ")[0]

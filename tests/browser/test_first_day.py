@@ -92,9 +92,9 @@ def test_from_nothing_to_gold(page_of, tmp_path) -> None:
     expect(page.get_by_text("All ratings are in")).to_be_visible()
 
     page.get_by_role("link", name="run judges").click()
-    page.get_by_role("link", name="Metrics instead").click()
+    page.locator("summary", has_text="Metrics").click()
     page.locator("input[value=lnr]").check()
-    page.get_by_role("button", name="Compute").click()
+    page.get_by_role("button", name="Review").click()
     expect(page.get_by_text("of 4")).to_be_visible()
     work_off("metrics")
     expect(page.get_by_text("4 of 4")).to_be_visible()

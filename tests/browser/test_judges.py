@@ -112,8 +112,10 @@ def test_what_failed_is_shown_with_its_raw_reply_and_asked_again(page_of, rea, f
     page.goto(f"/runs/{run.pk}/")
     expect(page.get_by_text("6 of 6 calls failed.")).to_be_visible()
     expect(page.get_by_text("no score for humanness").first).to_be_visible()
-    page.get_by_text("Raw reply").first.click()
+    page.get_by_text("Example", exact=True).click()
     expect(page.get_by_text("<b>no</b> idea").first).to_be_visible()
+    page.get_by_text("Raw reply").first.click()
+    expect(page.get_by_text("<b>no</b> idea").nth(1)).to_be_visible()
     del fake.say
     page.get_by_role("button", name="Retry failed calls").click()
     aside(finish).join()
@@ -130,7 +132,6 @@ def test_the_pages_fit_a_phone(page_of, rea, fake: FakeLLM) -> None:
     for address in (
         f"/corpora/{run.corpus.name}/judges/",
         f"/runs/new/?corpus={run.corpus_id}",
-        f"/runs/new/?corpus={run.corpus_id}&kind=metrics",
         f"/runs/{run.pk}/?show=all",
     ):
         page.goto(address)

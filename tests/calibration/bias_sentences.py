@@ -24,7 +24,6 @@ EXPLANATIONS = (
     "too few items were rated by two people",
     "not checked: run the check of rewordings ",
     "no item was answered by both ",
-    "one of score, length and people",
 )
 
 

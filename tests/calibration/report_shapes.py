@@ -51,6 +51,7 @@ class Shape:
     answers: dict[str, Answers]
     kinds: Mapping[str, str] = field(default_factory=dict)
     identified: bool = True
+    systems: Sequence[str] = ("human",)
 
     def kind(self, rater: str) -> str:
         """Return the kind of a rater, a person unless it is named."""
@@ -68,7 +69,8 @@ class Shape:
     def _world(self) -> World:
         places = {place for answers in self.answers.values() for place in answers}
         turns = 1 + max(turn for _, turn in places)
-        built = world(dialogues=1 + max(dialogue for dialogue, _ in places), turns=turns)
+        dialogues = 1 + max(dialogue for dialogue, _ in places)
+        built = world(dialogues=dialogues, turns=turns, systems=self.systems)
         built.ask("quality", self.level, self.values, wording=TITLE)
         built.ask("score", "interval")
         for name, answers in self.answers.items():
@@ -218,6 +220,34 @@ def a_metric_of_a_tag() -> Shape:
     return shape
 
 
+def systems_partly_rated() -> Shape:
+    """Three systems, of which the judge likes the second and people the third; people rated a third."""
+    random, places = np.random.default_rng(3), _places(90, 2)
+    system = np.array([dialogue % 3 for dialogue, _ in places])
+    truth = np.where(system == 2, 3.4, 2.4) + random.normal(0, 0.6, len(places))
+
+    def answers(values: np.ndarray, n: int) -> Answers:
+        return dict(zip(places[:n], np.clip(np.round(values), 1, 5).tolist()[:n], strict=True))
+
+    people = {name: answers(truth + random.normal(0, 0.3, len(places)), 60) for name in ("ann", "ben")}
+    judge = truth + np.where(system == 1, 0.9, 0.1) + random.normal(0, 0.4, len(places))
+    rated = people | {"gpt": answers(judge, len(places))}
+    return Shape("ordinal", FIVE, rated, {"gpt": "judge"}, systems=("a", "b", "c"))
+
+
+def categories_of_systems() -> Shape:
+    """Two systems of which one gives an answer of the first category more often; people rated half."""
+    random, places = np.random.default_rng(4), _places(80, 2)
+    first = np.array([dialogue % 2 for dialogue, _ in places]) == 0
+    truth = np.where(random.random(len(places)) < np.where(first, 0.8, 0.3), "x", "y")
+    said = np.where(random.random(len(places)) < 0.1, "y", truth)
+    answers: dict[str, Answers] = {
+        "ann": dict(zip(places[:80], truth.tolist()[:80], strict=True)),
+        "gpt": dict(zip(places, said.tolist(), strict=True)),
+    }
+    return Shape("nominal", ["x", "y"], answers, {"gpt": "judge"}, systems=("a", "b"))
+
+
 MADE: dict[str, Callable[[], Shape]] = {
     shape.__name__: shape
     for shape in (
@@ -235,6 +265,8 @@ MADE: dict[str, Callable[[], Shape]] = {
         anonymous_slots,
         an_answer_key,
         a_metric_of_a_tag,
+        systems_partly_rated,
+        categories_of_systems,
     )
 }
 

@@ -112,6 +112,15 @@ def test_answers_that_nobody_else_gave_are_stable_or_not_by_themselves() -> None
     assert states == ["stable", "cannot say"]
 
 
+def test_a_judge_that_never_differs_within_a_run_has_an_interval_for_that() -> None:
+    first = np.tile([1.0, 2.0, 3.0, 4.0], 10)[:, None].repeat(2, axis=1)
+    nobody = Ratings.from_matrix(np.full((40, 1), np.nan), level="ordinal", scale=[1, 2, 3, 4]).take([])
+    [row] = compare_runs([RunPair(first, 5 - first, nobody)])
+    assert (row.wobble.value, row.wobble.low) == (0, 0)
+    assert row.wobble.high == pytest.approx(1 - 0.025 ** (1 / 40))
+    assert row.excess.result.value == 1
+
+
 def test_a_recheck_asks_the_model_again_and_nothing_reads_its_labels(fake: FakeLLM) -> None:
     corpus, rater = judged_corpus(fake, 10)
     anchors = anchor_actions.create(by=None, name="anchors", corpus=corpus)
@@ -290,8 +299,50 @@ def test_the_command_exits_with_1_where_a_judge_has_moved(fake: FakeLLM, tmp_pat
     work_off()
     [event] = WebhookEvent.objects.filter(kind="judge.moved")
     assert event.data["rater"] == rater.pk
-    assert set(event.data) == {"anchors", "recheck", "rater", "corpus", "questions", "moved"}
+    assert set(event.data) == {
+        *("anchors", "recheck", "rater", "corpus", "questions", "moved"),
+        "served_change",
+    }
     assert anchors.rechecks.count() == 2
+
+
+def test_another_build_behind_the_same_name_is_named(fake: FakeLLM, researcher: Client) -> None:
+    fake.model, fake.served = ORDINARY, {"model": "fake-1-june", "system_fingerprint": "fp_1"}
+    corpus, rater = judged_corpus(fake, 40)
+    anchors = anchor_actions.create(by=None, name="anchors", corpus=corpus)
+    same = asked_again(anchors, rater)
+    june = {"model": "fake-1-june", "system_fingerprint": "fp_1", "calls": 120}
+    assert same.result["served"] == {"first": [june], "later": [june]}
+    assert same.result["served_change"] == ""
+    page = researcher.get(reverse("recheck", args=[same.pk])).content.decode()
+    assert "Served as" not in page
+
+    add(by=factories.user("root", administrator=True), url="https://hooks.example/", events=["judge.moved"])
+    fake.model, fake.served = CARELESS, {"model": "fake-1-<b>july</b>", "system_fingerprint": "fp_2"}
+    out = StringIO()
+    with pytest.raises(CommandError, match="Served as fake-1-june"):
+        call_command("recheck", "anchors", quiet=True, stdout=out)
+    change = "Served as fake-1-june (build fp_1) before, and as fake-1-<b>july</b> (build fp_2) now."
+    assert change in out.getvalue()
+    work_off()
+    assert WebhookEvent.objects.get(kind="judge.moved").data["served_change"] == change
+    moved = Recheck.objects.latest("pk")
+    shown = researcher.get(reverse("api-recheck", args=[moved.pk])).json()["result"]
+    assert shown["served_change"] == change
+    assert shown["served"]["first"] == [june]
+    page = researcher.get(reverse("recheck", args=[moved.pk])).content.decode()
+    assert "as fake-1-&lt;b&gt;july&lt;/b&gt; (build fp_2) now." in page
+    assert "<b>july" not in page
+
+
+def test_a_server_that_says_nothing_of_its_model_is_not_compared(fake: FakeLLM) -> None:
+    fake.served = {"model": None}
+    corpus, rater = judged_corpus(fake, 4)
+    anchors = anchor_actions.create(by=None, name="anchors", corpus=corpus)
+    fake.served = {"model": "fake-1", "system_fingerprint": "fp_1"}
+    recheck = asked_again(anchors, rater)
+    assert recheck.result["served"]["first"] == []
+    assert recheck.result["served_change"] == ""
 
 
 def test_answers_over_time_raise_the_alarm_after_a_change(fake: FakeLLM, researcher: Client) -> None:

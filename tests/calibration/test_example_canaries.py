@@ -125,7 +125,7 @@ def test_a_draft_shows_dev_alone_and_so_does_the_version_that_it_becomes(
 
 
 def start_by_page(rea: Client, bench: Bench, endpoint: Endpoint) -> None:
-    data = {"kind": "judge", "judge-judge": "shots@2", "judge-endpoint": endpoint.pk, "judge-samples": 1}
+    data = {"judge-judge": "shots@2", "judge-endpoint": endpoint.pk, "judge-samples": 1}
     data |= {"judge-open_test": "a canary", "confirmed": "1"}
     rea.post(f"/runs/new/?corpus={bench.corpus_id}", data)
     finish()

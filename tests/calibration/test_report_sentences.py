@@ -25,7 +25,7 @@ from calibration.reports.results import Figure, Question
 from calibration.reports.snapshot import Snapshot
 from calibration.reports.wording import NUMBERS
 from jobs.models import Call
-from tests.calibration import bias_sentences
+from tests.calibration import bias_sentences, system_sentences
 from tests.calibration.report_facts import Facts, Values
 from tests.calibration.report_shapes import ALT_TEST, FIGURES, MADE, STUDIES, fed, from_alt_test, from_figures
 
@@ -553,6 +553,7 @@ VALUE = r"(−?[\d.]+)"
 NAME = r"(\S+)"
 RULES: list[tuple[str, Callable[..., bool]]] = [
     *bias_sentences.RULES,
+    *system_sentences.RULES,
     (r"Do(?:es)? (.+) (agree with|follow) people\?", headline),
     (r"Do people agree with each other\?", people_alone),
     (r"Do the judges agree with each other\?", judges_alone),
@@ -714,6 +715,7 @@ EXPLANATIONS = (
     "length in characters scores all systems alike",
     "length in words scores all systems alike",
     *bias_sentences.EXPLANATIONS,
+    *system_sentences.EXPLANATIONS,
 )
 FIXED = {"0", "1", "30", "400", "1000", "95%", "2,000", "0.05"}
 """Numbers of the methods, which explanations may name."""

@@ -311,7 +311,9 @@ def test_biases_are_computed_from_what_is_there(fake: FakeLLM) -> None:
         assert found.figures[0].result.n_items == 24
     for turn in Turn.objects.all():
         Turn.objects.filter(pk=turn.pk).update(text="好" * (1 + turn.pk % 7))
-    assert checks.finding(draft, "length", plan=FEW).figures[0].result.value is not None
+    length = checks.finding(draft, "length", plan=FEW)
+    assert length.figures[0].title == "Points per doubling"
+    assert "it rates longer texts " in length.sentence
     assert checks.finding(draft, "family").reason.startswith("Say which systems")
     own = checks.finding(draft, "family", own=["secret-model"], plan=FEW)
     assert own.figures[0].result.status == "undefined"

@@ -91,7 +91,7 @@ def test_a_metric_brings_its_heading_causes_and_group(
     corpus = factories.corpus()
     given_scores(corpus, "loudness", {"model-a": [2.0]}, loudest=1)
 
-    form = shown_at(researcher, "new-run", f"?corpus={corpus.pk}&kind=metrics")
+    form = shown_at(researcher, "new-run", f"?corpus={corpus.pk}")
     assert "Loudness of a turn" in form
     assert "tone of voice" in form
     assert [panel.title for panel in profiles.profile(corpus)] == ["Turns: tone of voice"]

@@ -283,3 +283,26 @@ def test_the_review_of_judged_replies_recovers_what_was_planted(first_load: str)
         "toy-brief": 2.95,
         "toy-talkative": 2.99,
     }
+    (own,) = snapshot_of(Report.objects.get(study__corpus=corpus)).systems
+    assert (own.judge, own.n_items, own.n_rated) == (Run.objects.get(corpus=corpus).name, 300, 101)
+    for row in own.rows:
+        by_name = {figure.name: figure for figure in row.figures}
+        corrected, alone = by_name["system_prediction_powered"], by_name["system_judge"]
+        assert corrected.low is not None
+        assert corrected.high is not None
+        assert corrected.low <= planted[row.system] <= corrected.high
+        assert alone.low is not None
+        assert alone.low > planted[row.system], "the judge alone is too kind"
+    (pair,) = own.pairs
+    assert pair.judge_alone.low is not None
+    assert pair.judge_alone.high is not None
+    assert pair.judge_alone.high < planted["toy-brief"] - planted["toy-talkative"], "a difference of its own"
+    assert pair.corrected.low is not None
+    assert pair.corrected.high is not None
+    assert pair.corrected.low <= planted["toy-brief"] - planted["toy-talkative"] <= pair.corrected.high
+    assert [round(figure.point, 2) for row in own.rows for figure in row.figures[:2]] == [
+        3.19,
+        2.97,
+        3.94,
+        2.86,
+    ]

@@ -101,7 +101,7 @@ def test_a_batch_is_adopted_and_looked_at_over_the_api(client: Client) -> None:
 def test_a_run_is_started_in_batches_only_where_the_endpoint_takes_them(client: Client) -> None:
     client.force_login(factories.user(researcher=True))
     corpus, plain = small_corpus(dialogues=1), endpoint(name="plain", batch_share=None)
-    told = {"kind": "judge", "judge-judge": "cpdscore_detail:without_reference", "judge-samples": 1}
+    told = {"judge-judge": "cpdscore_detail:without_reference", "judge-samples": 1}
     asked = told | {"judge-endpoint": plain.pk, "judge-mode": "batch"}
     page = f"{reverse('new-run')}?corpus={corpus.pk}"
     refused = client.post(page, asked)

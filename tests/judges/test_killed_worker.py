@@ -22,9 +22,12 @@ from jobs.models import Call, Endpoint, OpenRequest, Run, Worker
 from jobs.progress import Progress, progress
 from jobs.queue.worker import Heartbeat, sweep
 from judges.models import CallLabel
+from judges.runs import run_actions
 from judges.runs.plans import Judge
+from judges.runs.selection import Selection
 from tests.fake_llm import TOKENS_IN, TOKENS_OUT, FakeLLM
 from tests.judges.helpers import begin, endpoint_of, finish, small_corpus
+from tests.judges.servers.echo_server import EchoServer, write_model
 
 pytestmark = pytest.mark.django_db(transaction=True)
 MANAGE = Path(settings.BASE_DIR) / "manage.py"
@@ -138,6 +141,41 @@ def test_what_a_killed_worker_had_sent_counts_as_sent_and_paid(fake: FakeLLM, st
     fake.delay = 0
     finish()
     assert assert_every_request_counts(run, fake, 4).done == 120
+
+
+@pytest.mark.exhaustive
+def test_a_killed_worker_loses_no_likelihood_and_no_item_has_two(tmp_path: Path, start: Start) -> None:
+    with EchoServer(write_model(tmp_path), delay=0.2) as echo:
+        Endpoint.objects.create(
+            name="gpu",
+            model="m",
+            base_url=echo.url,
+            allow_private=True,
+            concurrency=4,
+            price_in=1,
+            price_out=10,
+        )
+        selection = Selection(small_corpus(dialogues=4))
+        (run,) = run_actions.start_metrics(by=None, keys=["ll:endpoint=gpu"], selection=selection)
+        assert isinstance(run, Run)
+        worker = start()
+        until(lambda: done(run) >= 4)
+        until(lambda: OpenRequest.objects.count() >= 1)
+        worker.send_signal(signal.SIGKILL)
+        worker.wait()
+        finished = dict(Label.objects.values_list("pk", "number"))
+        echo.delay = 0
+        sweep()
+        finish()
+        run.refresh_from_db()
+        found = progress(run)
+        assert (run.state, found.done) == (Run.State.DONE, 24)
+        assert Label.objects.count() == CallLabel.objects.count() == 24
+        assert Label.objects.values("item", "question").distinct().count() == 24
+        assert dict(Label.objects.filter(pk__in=finished).values_list("pk", "number")) == finished
+        assert 0 < found.lost <= 4
+        assert found.asked == found.sent == 24 + found.lost
+        assert max(echo.arrivals.values()) <= 2, "each call is asked once more at most"
 
 
 @pytest.mark.exhaustive

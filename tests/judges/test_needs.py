@@ -211,7 +211,7 @@ def test_the_page_asks_whose_answers_are_read(client: Client, endpoint: Endpoint
     client.force_login(factories.user(researcher=True))
     address = f"{reverse('new-run')}?corpus={corpus.pk}"
     assert "Whose turn scores" in client.get(address).content.decode()
-    form = {"kind": "judge", "judge-judge": "on_top:", "judge-endpoint": str(endpoint.pk)}
+    form = {"judge-judge": "on_top:", "judge-endpoint": str(endpoint.pk)}
     form |= {"judge-samples": "1", "confirmed": "1"}
     assert "say whose" in client.post(address, form).content.decode()
     client.post(address, form | {"judge-need_turn_scores": rater.fingerprint})

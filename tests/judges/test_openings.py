@@ -96,7 +96,7 @@ def test_the_page_the_api_and_the_command_ask_for_the_reason(
     used(corpus)
     client.force_login(factories.user(researcher=True))
     address = f"{reverse('new-run')}?corpus={corpus.pk}"
-    form = {"kind": "judge", "judge-judge": "rules_baseline:", "judge-samples": "1"}
+    form = {"judge-judge": "rules_baseline:", "judge-samples": "1"}
     page = client.post(address, form)
     assert (page.status_code, Run.objects.count()) == (422, 0)
     assert "includes the test part" in page.content.decode()

@@ -74,7 +74,7 @@ def test_a_researcher_starts_a_judge_and_watches_it(researcher: Client) -> None:
     assert researcher.get(page).headers["Location"] == reverse("corpora")
     address = f"{page}?corpus={corpus.pk}"
     assert researcher.get(address).status_code == 200
-    form = {"kind": "judge", "judge-judge": "rules_baseline:", "judge-samples": "1"}
+    form = {"judge-judge": "rules_baseline:", "judge-samples": "1"}
     response = researcher.post(address, form, follow=True)
     run = Run.objects.get()
     assert response.redirect_chain[-1][0] == reverse("run", args=[run.pk])
@@ -88,7 +88,7 @@ def test_a_researcher_starts_a_judge_and_watches_it(researcher: Client) -> None:
 
 def test_a_judge_without_its_endpoint_is_refused_in_one_line(researcher: Client) -> None:
     address = f"{reverse('new-run')}?corpus={small_corpus().pk}"
-    form = {"kind": "judge", "judge-judge": "cpdscore_detail:without_reference", "judge-samples": "1"}
+    form = {"judge-judge": "cpdscore_detail:without_reference", "judge-samples": "1"}
     response = researcher.post(address, form)
     assert response.status_code == 422
     assert "choose an endpoint" in response.content.decode()
@@ -97,7 +97,7 @@ def test_a_judge_without_its_endpoint_is_refused_in_one_line(researcher: Client)
 def test_metrics_start_one_run_each(researcher: Client) -> None:
     corpus = small_corpus()
     address = f"{reverse('new-run')}?corpus={corpus.pk}"
-    form = {"kind": "metrics", "metric-metrics": ["m_sns_avg", "m_sns_min"], "metric-keys": ""}
+    form = {"judge-metrics": ["m_sns_avg", "m_sns_min"], "judge-metric_keys": "m_sns_min"}
     started = researcher.post(address, form)
     assert started.headers["Location"] == reverse("run-set", args=[RunSet.objects.get().pk])
     assert Run.objects.filter(queue="metrics").count() == 2
@@ -110,7 +110,7 @@ def test_a_run_may_be_limited_to_dev_where_the_corpus_is_split(researcher: Clien
     assert b'name="judge-part"' not in researcher.get(page).content
     splits.draw(corpus=corpus, by=None)
     assert b'name="judge-part"' in researcher.get(page).content
-    form = {"kind": "judge", "judge-judge": "rules_baseline:", "judge-samples": "1", "judge-part": "dev"}
+    form = {"judge-judge": "rules_baseline:", "judge-samples": "1", "judge-part": "dev"}
     run = Run.objects.get(pk=int(researcher.post(page, form).headers["Location"].strip("/").split("/")[-1]))
     assert run.calls.count() == 2
     shown = researcher.get(reverse("run", args=[run.pk])).content.decode()

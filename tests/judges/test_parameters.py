@@ -200,7 +200,7 @@ def test_the_form_and_the_api_take_every_parameter(client: Client, fake: FakeLLM
     told = {name: value for name, value in SOME.items() if name != "max_completion_tokens"}
     form = {f"judge-{name}": value for name, value in told.items()} | {"judge-stop": "###\r\nEND\r\n"}
     form["judge-extra_body"] = json.dumps(SOME["extra_body"])
-    form |= {"kind": "judge", "judge-judge": "cpdscore_detail:without_reference", "judge-samples": "1"}
+    form |= {"judge-judge": "cpdscore_detail:without_reference", "judge-samples": "1"}
     form |= {"judge-endpoint": endpoint.pk, "confirmed": "1"}
     page = f"{reverse('new-run')}?corpus={corpus.pk}"
     assert client.post(page, form).status_code == 302

@@ -149,7 +149,7 @@ def test_a_run_is_started_with_a_version_after_its_exact_request_was_seen(
     own()
     corpus, endpoint = small_corpus(1), endpoint_of(fake)
     address = f"/runs/new/?corpus={corpus.pk}"
-    sent = {"kind": "judge", "judge-judge": "kinder@1", "judge-endpoint": endpoint.pk, "judge-samples": 1}
+    sent = {"judge-judge": "kinder@1", "judge-endpoint": endpoint.pk, "judge-samples": 1}
     seen = text_of(page.post(address, sent | {"item": "d0/c/2"}))
     assert "{&quot;model&quot;:&quot;fake-1&quot;,&quot;messages&quot;:" in seen
     assert "Be kind." in seen

@@ -175,7 +175,7 @@ def test_the_page_the_command_and_the_api_take_a_scheme(
     address = f"{reverse('new-run')}?corpus={corpus.pk}"
     page = client.get(address).content.decode()
     assert f"Clarity ({CLARITY.key}@1)" in page
-    form = {"kind": "judge", "judge-judge": "rubric:line", "judge-endpoint": str(endpoint.pk)}
+    form = {"judge-judge": "rubric:line", "judge-endpoint": str(endpoint.pk)}
     form |= {"judge-samples": "1", "confirmed": "1"}
     refused = client.post(address, form)
     assert "Choose the questions that Rubric" in refused.content.decode()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
@@ -263,8 +264,7 @@ def test_the_pages_review_all_runs_follow_them_and_end_in_one_report(
     corpus = small_corpus(dialogues=2)
     first, second = endpoint_of(fake), endpoint_of(fake, name="b", model="fake-2")
     address = f"{reverse('new-run')}?corpus={corpus.pk}"
-    form: dict[str, Any] = {"kind": "judge"}
-    form |= {"judge-judge": [f"{key}:without_reference" for key in PROTOCOLS]}
+    form: dict[str, Any] = {"judge-judge": [f"{key}:without_reference" for key in PROTOCOLS]}
     form |= {"judge-endpoint": [first.pk, second.pk], "judge-set_name": "<b>two</b> by two"}
     review = " ".join(researcher.post(address, form).content.decode().split())
     assert "Review 4 runs" in review
@@ -299,6 +299,50 @@ def test_the_pages_review_all_runs_follow_them_and_end_in_one_report(
         reverse("run-set", args=[run_set.pk])
         in researcher.get(reverse("corpus-judges", args=[corpus.name])).content.decode()
     )
+
+
+def test_judges_with_their_own_samples_and_metrics_are_one_set_from_one_form(
+    researcher: Client, fake: FakeLLM
+) -> None:
+    corpus, endpoint = small_corpus(dialogues=1), endpoint_of(fake)
+    address = f"{reverse('new-run')}?corpus={corpus.pk}"
+    form: dict[str, Any] = {"judge-judge": [f"{key}:without_reference" for key in PROTOCOLS]}
+    form |= {"judge-endpoint": endpoint.pk, "judge-samples": "2", "judge-metrics": "dnr"}
+    form |= {"judge-samples:cpdscore_detail:without_reference": "3", "judge-metric_keys": "pf, dnr"}
+    wrong = researcher.post(address, form | {"judge-samples:cpdscore_detail:without_reference": "0"})
+    assert (wrong.status_code, "greater than or equal to 1" in wrong.content.decode()) == (422, True)
+    review = " ".join(researcher.post(address, form).content.decode().split())
+    assert "Review 4 runs" in review
+    assert '<th scope="row">pf</th>' in review
+    assert not RunSet.objects.exists()
+    back = researcher.post(address, form | {"change": "1"}).content.decode()
+    assert re.search(r'name="judge-samples:cpdscore_detail:without_reference" value="3"', back)
+    researcher.post(address, form | {"confirmed": "1"})
+    run_set = RunSet.objects.get()
+    assert [run.samples for run in run_set.runs] == [2, 3, 1, 1]
+    body = {
+        "corpus": corpus.name,
+        "endpoints": [endpoint.name],
+        "judges": [
+            {"protocol": "cpdscore_simple", "samples": 2},
+            {"protocol": "cpdscore_detail", "samples": 3},
+        ],
+        "metrics": ["pf", "dnr"],
+    }
+    assert post(researcher, "api-run-sets", body).json()["id"] == run_set.pk, "the same content"
+    finish()
+    finish("metrics")
+    assert (state_of(run_set), fake.requests.total()) == ("done", 6 * 2 + 6 * 3)
+
+
+def test_metrics_alone_start_without_a_review_and_nothing_is_refused(researcher: Client) -> None:
+    corpus = small_corpus(dialogues=1)
+    address = f"{reverse('new-run')}?corpus={corpus.pk}"
+    nothing = researcher.post(address, {})
+    assert (nothing.status_code, "at least one judge or metric" in nothing.content.decode()) == (422, True)
+    started = researcher.post(address, {"judge-metrics": "dnr"})
+    assert started.headers["Location"] == reverse("run", args=[Run.objects.get().pk])
+    assert "wisdom" in researcher.post(address, {"judge-metric_keys": "wisdom"}).content.decode()
 
 
 def test_the_report_compares_the_judges_of_the_set_with_people_and_no_other_judge(
@@ -360,6 +404,25 @@ def test_the_command_runs_a_set_resumes_it_and_fails_where_a_run_failed(
     again = command(*arguments, "--set", "nightly", "--retry-failed")
     assert (again["name"], [run["state"] for run in again["runs"]]) == ("nightly", ["done"] * 4)
     assert (RunSet.objects.count(), fake.requests.total()) == (1, requests)
+
+
+@pytest.mark.usefixtures("signals")
+def test_a_command_takes_metrics_and_the_samples_of_each_judge(fake: FakeLLM) -> None:
+    corpus = small_corpus(dialogues=1)
+    endpoint_of(fake)
+    judges = ("--judge", "cpdscore_simple:3", "--judge", "cpdscore_detail:without_reference:2")
+    arguments = ("run_judge", *judges, "--judge", "rules_baseline", "--endpoint", "fake", "--samples", "1")
+    over = ("--corpus", corpus.name, "--metrics", "dnr,pf")
+    estimated = command(*arguments, *over, "--estimate")
+    assert [row["samples"] for row in estimated["runs"]] == [3, 2, 1]
+    assert not Rater.objects.exists()
+    ended = command(*arguments, *over)
+    assert [run["state"] for run in ended["runs"]] == ["done"] * 5
+    assert [run.samples for run in RunSet.objects.get().runs] == [3, 2, 1, 1, 1]
+    assert fake.requests.total() == 6 * 3 + 6 * 2
+    for wrong in ("cpdscore_simple:0", "cpdscore_simple:51", "cpdscore_simple:wise:2"):
+        with pytest.raises(CommandError):
+            command("run_judge", "--judge", wrong, "--endpoint", "fake", "--corpus", corpus.name)
 
 
 @pytest.mark.usefixtures("signals")

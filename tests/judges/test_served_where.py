@@ -16,6 +16,7 @@ from annotation.models import Label, Rater
 from calibration.exports.labels import labels, stream
 from calibration.ratings.scope import Scope
 from jobs.endpoints.endpoint_actions import sync_environment
+from jobs.endpoints.responses import completion
 from jobs.models import Call, Endpoint, Run
 from judges.runs.plans import Judge
 from tests import factories
@@ -127,6 +128,49 @@ def test_runs_and_calls_say_where_they_asked(fake: FakeLLM, client: Client) -> N
     page = client.get(f"/runs/{run.pk}/").content.decode()
     assert fake.url in page
     assert "Q4" in page
+
+
+def test_a_run_says_which_models_served_it_where_they_are_not_the_one_it_asked(
+    fake: FakeLLM, client: Client
+) -> None:
+    client.force_login(factories.user(researcher=True))
+    corpus, endpoint = small_corpus(dialogues=1), endpoint_of(fake)
+    fake.served = {"model": "fake-1"}
+    run = begin(corpus, detail(endpoint))
+    finish()
+    assert "Served as" not in client.get(f"/runs/{run.pk}/").content.decode()
+
+    fake.served = {"model": "fake-1 <b>0613</b>", "system_fingerprint": "fp_1"}
+    Endpoint.objects.filter(pk=endpoint.pk).update(revision="Q4")
+    run = begin(corpus, detail(Endpoint.objects.get()))
+    finish()
+    page = client.get(f"/runs/{run.pk}/").content.decode()
+    assert "fake-1 &lt;b&gt;0613&lt;/b&gt; (build fp_1)" in page
+    served = client.get(f"/api/v1/runs/{run.pk}/").json()["served"]
+    assert served == [{"model": "fake-1 <b>0613</b>", "system_fingerprint": "fp_1", "calls": 6}]
+    (call, *_) = client.get(f"/api/v1/runs/{run.pk}/calls/").json()["results"]
+    assert (call["served_model"], call["system_fingerprint"]) == ("fake-1 <b>0613</b>", "fp_1")
+
+
+def test_a_reused_reply_names_the_model_that_served_it(fake: FakeLLM) -> None:
+    corpus, endpoint = small_corpus(dialogues=1), endpoint_of(fake)
+    fake.served = {"model": "fake-1-june"}
+    begin(corpus, detail(endpoint))
+    finish()
+    fake.served = {"model": "fake-1-july"}
+    again = begin(corpus, detail(endpoint_of(fake, name="again")))
+    finish()
+    assert set(again.calls.values_list("cached", "served_model")) == {(True, "fake-1-june")}
+
+
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [("a\x1b[31m\u202e b\nc", "a[31m b c"), ("x" * 300, "x" * 200), (7, ""), (None, ""), (["a"], "")],
+)
+def test_a_name_that_a_server_gives_is_short_and_printable(value: Any, name: str) -> None:
+    choices = [{"message": {"content": "4"}, "finish_reason": "stop"}]
+    reply = completion({"choices": choices, "model": value, "system_fingerprint": value}, 5)
+    assert (reply.served_model, reply.system_fingerprint) == (name, name)
 
 
 def test_exported_labels_say_which_server_answered(fake: FakeLLM) -> None:

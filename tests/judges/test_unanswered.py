@@ -81,7 +81,7 @@ def test_a_judge_s_estimate_says_what_has_no_answer_and_nothing_is_sent_for_it(
     body = {"protocol": "cocoeval_behaviours", "corpus": corpus.name, "endpoint": endpoint.name, "samples": 2}
     answer = client.post(reverse("api-estimate-run"), json.dumps(body), content_type="application/json")
     assert answer.json()["unanswered"] == [{"calls": 6, "reason": NO_CONVERSATION, "about": False}]
-    form = {"kind": "judge", "judge-judge": "cocoeval_behaviours:", "judge-samples": "2"}
+    form = {"judge-judge": "cocoeval_behaviours:", "judge-samples": "2"}
     address = f"{reverse('new-run')}?corpus={corpus.pk}"
     page = client.post(address, form | {"judge-endpoint": str(endpoint.pk)}).content.decode()
     assert sentence in " ".join(page.split())
@@ -95,7 +95,7 @@ def test_a_judge_s_estimate_says_what_has_no_answer_and_nothing_is_sent_for_it(
 def test_a_judge_that_asks_nobody_is_started_once_that_was_seen(client: Client) -> None:
     corpus = mixed()
     client.force_login(factories.user(researcher=True))
-    form: dict[str, Any] = {"kind": "judge", "judge-judge": "rules_baseline:", "judge-samples": "1"}
+    form: dict[str, Any] = {"judge-judge": "rules_baseline:", "judge-samples": "1"}
     address = f"{reverse('new-run')}?corpus={corpus.pk}"
     page = " ".join(client.post(address, form).content.decode().split())
     assert f"Of all, 3 calls have no answer: {NO_CONVERSATION}." in page

@@ -256,10 +256,9 @@ def make_run_set(by: User) -> Any:
 
 def make_answered_run_set(by: User) -> dict[str, Any]:
     from annotation.models import Item, Label
-    from judges.runs.run_sets import runs_of
 
     run_set = make_run_set(by)
-    run = runs_of(run_set)[0]
+    run = run_set.runs[0]
     item = Item.objects.filter(corpus=run.corpus).first()
     question = next(iter(run.questions.values()))
     Label.objects.create(rater=run.rater, item=item, question_id=question, number=1, occasion="main")

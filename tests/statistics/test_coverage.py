@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.coverage import binary_cells, equal_judges, ordinal_cells, prevalence_cells, rare_cells
+from benchmarks.coverage import (
+    binary_cells,
+    equal_judges,
+    joint_cells,
+    ordinal_cells,
+    prevalence_cells,
+    rare_cells,
+)
 from calibration.statistics import Plan
 
 PLAN = Plan(resamples=250)
@@ -27,6 +34,18 @@ def test_corrected_prevalence_is_unbiased() -> None:
     for cell in prevalence_cells(0.1, 150, STUDIES, PLAN):
         assert abs(cell.bias) < 0.005
         assert (cell.coverage or 0.0) > 0.87
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("shares", [(0.05, 0.1), (0.2, 0.4), (0.1, None)])
+def test_labels_that_two_campaigns_drew_give_unbiased_figures_that_cover(
+    shares: tuple[float, float | None],
+) -> None:
+    """Each item counts by the probability that either draws it; the last allocates by the first's answers."""
+    for cell in joint_cells(0.1, shares, 200, STUDIES, PLAN):
+        assert abs(cell["bias"]) < 3 * cell["bias_error"] + 0.003
+        assert cell["coverage"] > 0.87
+        assert cell["spread"] < 1.1 * cell["spread_averaged"]
 
 
 @pytest.mark.exhaustive

@@ -10,7 +10,7 @@ from statsmodels.api import OLS, add_constant
 
 from calibration.statistics import Plan, Ratings
 from calibration.statistics.analysis import corrected_p_values as corrected
-from calibration.statistics.judge_biases import family_preference, length_bias, turn_drift
+from calibration.statistics.judge_biases import family_preference, turn_drift
 from calibration.statistics.judges_compared import (
     Contender,
     best_of,
@@ -178,18 +178,6 @@ def biased(n: int = 400) -> dict[str, NDArray[np.float64]]:
     return {"people": people, "length": length, "judge": judge}
 
 
-def test_length_bias_is_the_correlation_of_what_regression_on_the_people_leaves() -> None:
-    of = biased()
-    found = length_bias(of["judge"], of["people"], of["length"], np.arange(400) // 4, PLAN)
-    use = slice(5, None)
-    people = add_constant(of["people"][use])
-    left = [OLS(of[name][use], people).fit().resid for name in ("judge", "length")]
-    assert found.value == pytest.approx(np.corrcoef(left)[0, 1], abs=1e-12)
-    assert found.low is not None
-    assert 0.2 < found.low < (found.value or 0) < (found.high or 0)
-    assert (found.n_items, found.n_missing, found.n_clusters) == (395, 5, 99)
-
-
 def test_the_slope_over_turns_is_that_of_least_squares() -> None:
     of = biased()
     position = np.tile(np.arange(4.0), 100)
@@ -208,16 +196,15 @@ def test_family_preference_is_the_difference_of_two_means() -> None:
     assert found.value == pytest.approx(np.nanmean(gap[own]) - np.nanmean(gap[~own]), abs=1e-12)
 
 
-@pytest.mark.parametrize("what", ["length", "family", "turns"])
+@pytest.mark.parametrize("what", ["family", "turns"])
 def test_what_cannot_be_told_is_undefined_with_a_reason(what: str) -> None:
     flat, people = np.ones(20), np.arange(20.0)
     clusters = np.arange(20) // 2
     found = {
-        "length": lambda: length_bias(people, people, flat, clusters, PLAN),
         "family": lambda: family_preference(people, people, flat > 0, clusters, PLAN),
         "turns": lambda: turn_drift(people, people, flat, clusters, PLAN),
     }[what]()
     assert (found.value, found.status) == (None, "undefined")
     assert found.reason
-    nothing = length_bias(flat * np.nan, people, flat, clusters, PLAN)
+    nothing = turn_drift(flat * np.nan, people, flat, clusters, PLAN)
     assert (nothing.status, nothing.n_missing) == ("insufficient", 20)

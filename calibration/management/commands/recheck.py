@@ -90,12 +90,15 @@ class Command(DatabaseCommand):
             recheck.refresh_from_db()
             name, sentence = recheck.rater.name, str(recheck.result["sentence"])
             self.stdout.write(f"{name}: {sentence}")
+            if served_change := str(recheck.result["served_change"]):
+                self.stdout.write(f"  {served_change}")
             for question in recheck.result["questions"]:
                 self.stdout.write(f"  {question['sentence']}")
             requirement = Requirement("stable", "state", "", "!=", "moved")
-            checks.append(Check(requirement, name, sentence if state == Recheck.State.MOVED else ""))
-            lines += [f"{name} has moved: {sentence}"] if state == Recheck.State.MOVED else []
-            outcome[name] = {"recheck": recheck.pk, "state": state}
+            why = f"{sentence} {served_change}".strip() if state == Recheck.State.MOVED else ""
+            checks.append(Check(requirement, name, why))
+            lines += [f"{name} has moved: {why}"] if why else []
+            outcome[name] = {"recheck": recheck.pk, "state": state, "served_change": served_change}
         self.stdout.write(json.dumps(outcome))
         if options["junit"]:
             try:

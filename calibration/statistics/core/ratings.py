@@ -79,7 +79,9 @@ class Ratings:
     have any. ``sets`` are the sets of tags behind the values, where an answer is a set. ``weights``
     holds, per item, how many items of the population it stands for: 1 / its probability of having been
     drawn for people to rate, and NaN where it was not drawn; None where items were not drawn with known
-    probabilities and each counts once. ``problem`` is the reason why all statistics are rejected.
+    probabilities and each counts once. ``outside`` marks the items that could not be drawn: figures that
+    a judge's answers to further items extend from the drawn ones are without them. ``problem`` is the
+    reason why all statistics are rejected.
     """
 
     values: Floats
@@ -101,6 +103,7 @@ class Ratings:
     firsts: Mapping[str, Floats] = field(default_factory=dict)
     sets: tuple[frozenset[str], ...] | None = None
     weights: Floats | None = None
+    outside: npt.NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         """Reject weights that are not one number above 0 per item."""
@@ -175,11 +178,22 @@ class Ratings:
             on_scale=(*self.on_scale, on_scale),
         )
 
-    def with_weights(self, by_item: Mapping[str, float]) -> Ratings:
-        """Return the same ratings with the weights of the items drawn; an item without one was not drawn."""
+    def with_weights(self, by_item: Mapping[str, float], outside: Collection[str] = ()) -> Ratings:
+        """Return the same ratings with the weights of the items drawn; an item without one was not drawn.
+
+        ``outside`` are the items that could not be drawn.
+        """
         if not by_item:
             return self
-        return replace(self, weights=np.array([by_item.get(item, np.nan) for item in self.items]))
+        return replace(
+            self,
+            weights=np.array([by_item.get(item, np.nan) for item in self.items]),
+            outside=np.array([item in outside for item in self.items]) if outside else None,
+        )
+
+    def could_be_drawn(self) -> npt.NDArray[np.bool_]:
+        """Return which items belong to those that the rated ones were drawn from."""
+        return np.ones(self.n_items, dtype=bool) if self.outside is None else ~self.outside
 
     @property
     def is_unequal(self) -> bool:

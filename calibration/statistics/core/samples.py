@@ -8,7 +8,7 @@ ratio of two totals is then a Hajek estimate (Särndal, Swensson and Wretman 199
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar, cast
@@ -182,6 +182,20 @@ class Sample:
 def kish(weights: Floats) -> float:
     """Return the effective number of items of these weights: (sum w)^2 / sum w^2 (Kish 1965, sec. 11.7)."""
     return float(weights.sum() ** 2 / (weights**2).sum()) if weights.size else 0.0
+
+
+def averaged_weights(samples: Sequence[Mapping[int, float]]) -> dict[int, float]:
+    """Return the weights of items that several samples of the same items drew, averaged over the samples.
+
+    A sample has 1 / probability of each of its items, and counts by its share of the effective number of
+    items; an item has the sum over the samples that drew it (Hartley 1962, Multiple Frame Surveys).
+    """
+    sizes = [kish(np.array(list(sample.values()))) for sample in samples]
+    weights: dict[int, float] = {}
+    for sample, size in zip(samples, sizes, strict=True):
+        for item, weight in sample.items():
+            weights[item] = weights.get(item, 0.0) + weight * size / sum(sizes)
+    return weights
 
 
 def _weighed(

@@ -13,10 +13,11 @@ from jobs.models import Run
 from jobs.runs import CAPS, PAUSES
 from judges.errors import JudgeError
 from judges.management.run_options import RunCommand, add_needs, needs_from_options
+from judges.metrics import split_keys
 from judges.models import RunSet
 from judges.protocols import PROTOCOLS
 from judges.runs import run_actions
-from judges.runs.estimates import SetEstimate, estimate_as_json, estimate_set
+from judges.runs.estimates import SetEstimate, estimate_as_json, estimate_set, planned_metrics
 from judges.runs.lookup import endpoint_named
 from judges.runs.plans import BUDGET, SAMPLE_COUNT, Judge
 from judges.runs.run_sets import start_run_set
@@ -50,9 +51,11 @@ class Command(RunCommand):
             "--judge",
             action="append",
             default=[],
-            metavar="PROTOCOL[:VARIANT]|NAME@N",
-            help="a protocol, or a version of a prompt; may be repeated, for a run set",
+            metavar="PROTOCOL[:VARIANT][:SAMPLES]|NAME@N[:SAMPLES]",
+            help="a protocol, or a version of a prompt, and its own number of samples in place of --samples; "
+            "may be repeated, for a run set",
         )
+        parser.add_argument("--metrics", default="", help="metric keys, a,b,c, that join the run set")
         parser.add_argument("--variant", default="", help="a variant of the protocol; its first by default")
         parser.add_argument(
             "--scheme",
@@ -71,7 +74,7 @@ class Command(RunCommand):
             dest="set_name",
             default="",
             metavar="NAME",
-            help="name of the run set; by default that of its judges",
+            help="name of the run set; by default that of its judges and metrics",
         )
         parser.add_argument("--samples", **option(SAMPLE_COUNT))
         parser.add_argument(
@@ -102,12 +105,15 @@ class Command(RunCommand):
         """Start, drive, and print the counts."""
         try:
             planned = self._planned(options)
-            is_set = len(planned) > 1 or bool(options["set_name"])
-            together = estimate_set(planned, options["mode"])
+            is_set = len(planned) > 1 or bool(options["set_name"] or options["metrics"])
+            metrics = split_keys(options["metrics"])
+            asking = planned_metrics(metrics, planned[0].selection)
+            together = estimate_set([*planned, *asking], options["mode"])
             if options["estimate"]:
                 self.stdout.write(json.dumps(estimate_as_json(together) if is_set else _single(together)))
                 return
             self._report(together, is_set)
+            self.warn_of_metrics(metrics, planned[0].selection)
             opens = any(judge_needs_opening(row.judge, row.selection) for row in planned)
             if options["open_test"] and not opens:
                 self.stderr.write("--open-test: this run opens no test that is closed to the judge")
@@ -121,9 +127,10 @@ class Command(RunCommand):
         endpoints = [endpoint_named(name) for name in dict.fromkeys(options["endpoint"])]
         if options["judge"] and options["variant"]:
             raise JudgeError("--variant goes with --protocol: write --judge PROTOCOL:VARIANT.")
-        references = [_reference(text) for text in dict.fromkeys(options["judge"])]
+        judges = [_reference(text) for text in dict.fromkeys(options["judge"])]
+        single = {name: options[name] for name in ("protocol", "variant", "prompt")}
         planned = []
-        for fields in references or [{name: options[name] for name in ("protocol", "variant", "prompt")}]:
+        for fields, own in judges or [(single, None)]:
             judge = Judge(
                 **fields,
                 parameters=parameters_from_options(options),
@@ -132,7 +139,8 @@ class Command(RunCommand):
                 needs=needs_from_options(options),
                 scheme=options["scheme"],
             )
-            samples = judge.usual_samples() if options["samples"] is None else options["samples"]
+            samples = options["samples"] if own is None else own
+            samples = judge.usual_samples() if samples is None else samples
             selection = self.selection(options, samples)
             planned += [PlannedJudge(title_of(judge), row, selection) for row in judge.at(endpoints)]
         return planned
@@ -166,6 +174,7 @@ class Command(RunCommand):
         run_set = start_run_set(
             by=None,
             planned=planned,
+            metrics=split_keys(options["metrics"]),
             selection=planned[0].selection,
             name=options["set_name"],
             settings=settings,
@@ -175,12 +184,15 @@ class Command(RunCommand):
         return list(run_set.runs), run_set
 
 
-def _reference(text: str) -> dict[str, Any]:
-    """Return the fields of a judge named as PROTOCOL[:VARIANT], or as NAME@N for a prompt."""
-    protocol, _, variant = text.partition(":")
+def _reference(text: str) -> tuple[dict[str, Any], int | None]:
+    """Return the fields of a judge named as PROTOCOL[:VARIANT], or as NAME@N for a prompt, and the number of
+    samples behind it; None without one."""
+    name, _, last = text.rpartition(":")
+    name, samples = (name, int(last)) if name and last.isdecimal() else (text, None)
+    protocol, _, variant = name.partition(":")
     if protocol in PROTOCOLS:
-        return {"protocol": protocol, "variant": variant}
-    return {"prompt": text}
+        return {"protocol": protocol, "variant": variant}, samples
+    return {"prompt": name}, samples
 
 
 def _single(together: SetEstimate) -> dict[str, Any]:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
 from jobs.errors import JobError
+from judges.management.commands.run_judge import add_settings
 from judges.management.run_options import RunCommand
 from judges.metrics import split_keys
 from judges.runs import run_actions
-from judges.runs.lookup import availability
+from judges.runs.estimates import estimate_as_json, estimate_set, planned_metrics
 from judges.runs.metric_calls import metric_plans
-from judges.runs.plans import RaterPlan
 from judges.runs.run_sets import start_run_set
-from judges.runs.selection import Selection
+from judges.runs.selection import settings_of
 
 
 class Command(RunCommand):
@@ -23,8 +24,8 @@ class Command(RunCommand):
     help = (
         "Compute metrics over a corpus or a campaign, with a progress bar. A key may carry a variant and "
         "parameters, as in m_sns_avg@paper:window=10. The same command again resumes; texts are embedded "
-        "once and kept. The last line of the output is one JSON object with one entry per metric; the exit "
-        "status is 1 where a run failed."
+        "once and kept. ll:endpoint=NAME asks an endpoint for log-probabilities. The last line of the output "
+        "is one JSON object with one entry per metric; the exit status is 1 where a run failed."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -37,6 +38,12 @@ class Command(RunCommand):
             metavar="NAME",
             help="name of the run set; by default that of its metrics",
         )
+        parser.add_argument(
+            "--estimate",
+            action="store_true",
+            help="only say what metrics that ask an endpoint would take, as JSON; send nothing",
+        )
+        add_settings(parser)
         self.add_scope(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -45,24 +52,30 @@ class Command(RunCommand):
         if not keys:
             raise CommandError("Name at least one metric.")
         try:
-            selection = self.selection(options)
+            selection, settings = self.selection(options), settings_of(options)
+            together = estimate_set(planned_metrics(keys, selection), options["mode"])
+            if options["estimate"]:
+                self.stdout.write(json.dumps(estimate_as_json(together)))
+                return
             plans = metric_plans(keys, selection.corpus)
-            self._warn(plans, selection)
+            self.warn_of_metrics(keys, selection)
+            for row in together.forecasts:
+                if row.estimate is not None:
+                    self.stderr.write(f"{row.planned.label}: {row.estimate.sentence()}")
             if len(plans) == 1 and not options["set_name"]:
-                started, run_set = [run_actions.start(by=None, plan=plans[0], selection=selection)], None
+                own = settings if plans[0].endpoint else None
+                run = run_actions.start(by=None, plan=plans[0], selection=selection, settings=own)
+                started, run_set = [run], None
             else:
                 run_set = start_run_set(
-                    by=None, metrics=keys, selection=selection, name=options["set_name"], in_jobs=False
+                    by=None,
+                    metrics=keys,
+                    selection=selection,
+                    name=options["set_name"],
+                    settings=settings,
+                    in_jobs=False,
                 )
                 started = list(run_set.runs)
         except JobError as error:
             raise CommandError(str(error)) from None
         self.finish(started, options, run_set, many=True)
-
-    def _warn(self, plans: list[RaterPlan], selection: Selection) -> None:
-        """Warn of metrics that will have no value here, or barely meaningful ones."""
-        by_metric = availability(selection.corpus)
-        for plan in plans:
-            status = by_metric[plan.rater.spec["metric"]]
-            for line in filter(None, (status.obstacle, status.warning)):
-                self.stderr.write(f"{plan.rater.name}: {line}")

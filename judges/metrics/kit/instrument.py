@@ -12,11 +12,13 @@ from typing import Any
 
 from annotation.records import Continuation, Dialogue
 from judges.metrics.kit.metric import (
+    ENDPOINT,
     HALVES,
     KeyRefused,
     Metric,
     MetricError,
     Parameter,
+    Passage,
     Score,
     Settings,
     Value,
@@ -64,17 +66,27 @@ class Instrument:
         return Settings(self.variant, {**self.metric.defaults(self.variant), **self.changed})
 
     @property
+    def endpoint(self) -> str:
+        """Name of the endpoint that computes it; '' if this machine does."""
+        return self.settings.text(ENDPOINT) if self.metric.likelihood else ""
+
+    @property
     def learns(self) -> bool:
         """Whether the metric must be fitted on a corpus before it can score."""
         fit_when = self.metric.fit_when
         return self.metric.fit is not None and (fit_when is None or fit_when(self.settings))
 
     def spec(self, tools: Tools) -> dict[str, Any]:
-        """Return a rater's identity as plain JSON: everything that determines the values."""
+        """Return a rater's identity as plain JSON: everything that determines the values.
+
+        An endpoint is identified by its model and server, which the caller adds, not by its name.
+        """
+        left_out = {ENDPOINT, "model"} if self.endpoint else {ENDPOINT}
+        values = {name: value for name, value in self.settings.values.items() if name not in left_out}
         spec: dict[str, Any] = {
             "metric": self.metric.key,
             "variant": self.variant,
-            "parameters": dict(sorted(self.settings.values.items())),
+            "parameters": dict(sorted(values.items())),
         }
         if "embeddings" in self.metric.needs:
             spec["embedding_model"] = tools.embed.name
@@ -109,15 +121,36 @@ class Instrument:
 
         Raises MetricError if a model is missing or the metric was not fitted.
         """
-        for half in given_halves(scene.continuation.condition):
-            if half in self.metric.aspect.halves:
-                return self._answering(unscored(HALVES[half]))
+        if (refusal := self._half_refusal(scene)) is not None:
+            return self._answering(refusal)
         if self.learns and self.fitted is None:
             raise MetricError(f"{self.metric.key} must be fitted on a corpus before it scores")
+        if self.endpoint:
+            raise MetricError(f"{self.metric.key} with an endpoint is computed by a run over a corpus only")
         score = self.metric.compute(scene, turn, self.settings, replace(tools, fitted=self.fitted))
         if self.metric.categories:
             return _classed(score, self.metric.categories)
         return self._answering(_snap_to_range(score, self.metric.low, self.metric.high))
+
+    def passage(self, scene: Scene, turn: int | None) -> Passage | Score:
+        """Return the passage that an endpoint scores for an item, or the score of one that needs none."""
+        assert self.metric.likelihood is not None
+        if (refusal := self._half_refusal(scene)) is not None:
+            return refusal
+        return self.metric.likelihood.passage(scene, turn, self.settings)
+
+    def score_of_mean(self, mean: float) -> Score:
+        """Return the score for the mean log-probability (nats a token) of a passage's text."""
+        assert self.metric.likelihood is not None
+        score = self.metric.likelihood.score(mean, self.settings)
+        return _snap_to_range(score, self.metric.low, self.metric.high)
+
+    def _half_refusal(self, scene: Scene) -> Score | None:
+        """Return the missing score of a prediction whose measured half was given."""
+        for half in given_halves(scene.continuation.condition):
+            if half in self.metric.aspect.halves:
+                return unscored(HALVES[half])
+        return None
 
     def _answering(self, score: Score) -> Score:
         """Add the metric's unanswered questions to a score, as missing for the score's own reason."""

@@ -248,6 +248,31 @@ def key_of(compute: Compute) -> str:
 
 Identity: TypeAlias = "Callable[[Settings], Mapping[str, str]]"
 
+ENDPOINT = "endpoint"
+"""Parameter that names an endpoint whose model takes the place of one on this machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A text after its context, whose tokens' log-probabilities a metric needs. The context ends with no
+    space."""
+
+    context: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Likelihood:
+    """How a metric is computed from log-probabilities, which an endpoint gives.
+
+    `passage` returns the passage about an item, or the score of an item that needs none; `score` converts the
+    mean log-probability (nats a token).
+    """
+
+    passage: Callable[[Scene, int | None, Settings], Passage | Score]
+    score: Callable[[float, Settings], Score]
+
+
 LEARN_FROM = "learn_from"
 DEV = "dev"
 """Value of `learn_from` for the dev part of the scored corpus; other names are corpora."""
@@ -272,6 +297,8 @@ class Metric:
     `answers` are questions of a `scheme` that its scores answer besides the metric's own. `identity` returns
     what else determines its values besides variant and parameters, such as the content of a model's files. A
     metric with the parameter `learn_from` (`LEARN_FROM`) can be fitted on a corpus other than the scored one.
+    One with a `likelihood` has the parameter `endpoint` (`ENDPOINT`), and only local values come from
+    `compute`.
     """
 
     key: str
@@ -294,6 +321,7 @@ class Metric:
     scheme: SchemeDefinition | None = None
     answers: tuple[str, ...] = ()
     identity: Identity | None = None
+    likelihood: Likelihood | None = None
 
     def __post_init__(self) -> None:
         """Set the default group for the metric's kind of item, and check the categories."""

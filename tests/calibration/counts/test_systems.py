@@ -8,13 +8,16 @@ import numpy as np
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 from rest_framework.test import APIClient
 
-from annotation.models import Item, SampledItem
+from annotation.campaigns import sampling
+from annotation.models import Item, Label, SampledItem
 from annotation.work.labels import Answer, record
 from calibration.comparisons.count_files import RENDERINGS, system_tables
 from calibration.comparisons.count_inputs import read
-from calibration.comparisons.counts import Counts, compute, facts
+from calibration.comparisons.counts import Counts, compute, facts, ground_of
+from calibration.comparisons.judged_systems import rated_sample
 from tests import factories
 from tests.calibration.counts.built import Made, planted, said
 
@@ -188,3 +191,35 @@ def test_page_route_command_and_files_have_the_same_figures(
         assert ("system:confusion:repetition" if form == "csv" else "as people would have") in text.replace(
             "As people", "as people"
         )
+
+
+def test_several_review_campaigns_weight_an_item_by_the_probability_that_any_draws_it() -> None:
+    """Two campaigns drew all that the judge marked, and a quarter and a half of the rest."""
+    built = Made(40)
+    built.mark("judge", _by_judge, keys=("repetition",))
+    campaigns = []
+    for seed, share in ((1, 0.25), (2, 0.5)):
+        strata = [{"rule": "flagged", "share": 1}, {"rule": "rest", "share": share}]
+        review = {"judges": ["judge"], "question": "repetition", "strata": strata}
+        about = {"name": f"review {seed}", "seed": seed, "review": review}
+        campaigns.append(factories.campaign(built.corpus, "cocoeval_behaviours", opened=True, **about))
+    for campaign, person in zip(campaigns, ("ann", "ben"), strict=True):
+        inclusion = sampling.inclusion(campaign)
+        assert inclusion is not None
+        items = [item for item in built.items() if item.pk in inclusion]
+        built.mark(person, planted, kind="human", items=items, keys=("repetition",), campaign=campaign)
+    query = read({"questions": "repetition", "rater": "judge", "by": "system"}, built.corpus, None)
+    ground = ground_of(query=query, by=None)
+    sample = rated_sample(query, ground.selection)
+    assert (sample.not_random, sample.other_errors) == ("", "")
+    assert {round(probability, 2) for probability in sample.probabilities.values()} == {1.0, 0.63}
+    for name, figures in _rows(built.counts(questions="repetition", rater="judge", by="system")).items():
+        own = [
+            item for item in built.items() if (item.continuation.system.name == "human") is (name == "people")
+        ]
+        truth = np.mean([planted(item, "repetition") for item in own])
+        for corrected in ("prediction_powered", "people"):
+            assert figures[corrected].low < truth < figures[corrected].high
+    answer = Label.objects.filter(campaign=campaigns[1]).latest("pk")
+    Label.objects.filter(rater__kind="human", item=answer.item).update(superseded_at=timezone.now())
+    assert "do not combine" in rated_sample(query, ground.selection).not_random
