@@ -290,6 +290,7 @@ SPECTACULAR_SETTINGS = {
         "OnlyYesEnum": [("yes", "yes")],
         "SessionReasonEnum": [(name, name) for name in ("talk", "distance", "broadcast", "other")],
         "RunModeEnum": "jobs.models.Run.Mode",
+        "RunStateEnum": "jobs.models.Run.State",
         "RunVerbEnum": [(name, name) for name in ("cancel", "pause", "resume", "retry")],
         "SystemVerdictEnum": [(name, name) for name in ("above", "not_above", "below", "cannot_say")],
         **(

@@ -114,10 +114,11 @@ def systems_of(
     _, clusters = np.unique(np.array(units.clusters, dtype=str), return_inverse=True)
     ids = _ids(units, selection) if sample.probabilities else []
     weights = np.array([1 / sample.probabilities.get(pk, np.nan) for pk in ids]) if ids else None
-    outside = np.isin(ids, list(designs.left_out(sample.campaigns, ids) or ())) if ids else False
+    unreached = designs.left_out(sample.campaigns, ids) or set()
+    could_be_drawn = np.array([pk not in unreached for pk in ids] or [True] * len(of_item))
     results = []
     for at, question in enumerate(selection.questions):
-        answered = ~np.isnan(judge[:, at]) & ~np.asarray(outside)
+        answered = ~np.isnan(judge[:, at]) & could_be_drawn
         people = np.column_stack([voice[:, at] for voice in theirs])[answered]
         if np.isnan(people).all():
             continue

@@ -22,7 +22,7 @@ from calibration.models import Gold
 from calibration.ratings import designs
 from calibration.ratings.designs import NO_DESIGN, Design, Weighting
 from calibration.statistics import Plan, Result
-from calibration.statistics.core.engine import FLAGS, UNEQUAL
+from calibration.statistics.core.engine import FLAGS, LEAST_EVENTS, UNEQUAL
 from calibration.statistics.core.ratings import ORDERED
 from calibration.statistics.core.resampling import Resampling
 from calibration.statistics.describe import Shared
@@ -32,8 +32,6 @@ DESIGNS = "designs"
 """Option of a gold: by question key, the review campaigns that drew its items, or why weights are unknown."""
 MOST_VALUES = 20
 """Largest number of values of a question for which shares are given; with more, there is only the mean."""
-LEAST_HEAVY = 10
-"""Fewest items of the rarer answer with more than the mean weight, without a flag."""
 PLAN = Plan()
 GONE = "A review campaign that drew the items was deleted, or its strata can no longer be read."
 
@@ -254,7 +252,7 @@ class _Estimate:
         has = np.array([_plain(each) == value for each in self.own.values])
         n, total = int(self.counts[has].sum()), int(self.counts.sum())
         flags = few_labelled(min(n, total - n))
-        if self.is_unequal and min(self.heavy[has].sum(), self.heavy[~has].sum()) < LEAST_HEAVY:
+        if self.is_unequal and min(self.heavy[has].sum(), self.heavy[~has].sum()) < LEAST_EVENTS:
             flags += ("few_heavy_events",)
         text = value if isinstance(value, str) else f"{value:g}"
         return ValueShare(text, n, self._result("gold_share", has.astype(np.float64), flags))

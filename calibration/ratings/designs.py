@@ -157,10 +157,8 @@ def left_out(campaigns: Sequence[Campaign], items: Collection[int]) -> set[int] 
     strata = [row for campaign in campaigns for row in (campaign.review_strata or {}).get("strata", ())]
     if all(row["probability"] is not None or not row["items"] for row in strata):
         return set()
-    populations = [review_queue.drawn_from(campaign) for campaign in campaigns]
-    if None in populations:
-        return None
-    return set(items).difference(*(population or {} for population in populations))
+    populations = [population for c in campaigns if (population := review_queue.drawn_from(c)) is not None]
+    return set(items).difference(*populations) if len(populations) == len(campaigns) else None
 
 
 def rated_only(scope: Scope, questions: Collection[int]) -> str:

@@ -455,7 +455,7 @@ def _digest(subject: Subject, records: Iterable[Record], design: Design) -> str:
         for r in records
     )
     if design != NO_DESIGN:
-        lines.append(repr((design.as_dict(), sorted(design.weights.items()))))
+        lines.append(repr((design.as_dict(), sorted(design.weights.items()), sorted(design.outside))))
     return hashlib.sha256("\n".join([head, *lines]).encode()).hexdigest()
 
 

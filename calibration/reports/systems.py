@@ -58,6 +58,7 @@ from calibration.statistics.corrected_systems import (
     SystemPair,
     systems_of_ratings,
 )
+from calibration.statistics.judge_biases import excludes_zero, is_clear
 from calibration.statistics.preferences import preferences
 from calibration.studies.inputs import Inputs
 
@@ -186,15 +187,9 @@ def _table(data: SubjectData, ratings: Ratings, judged: JudgeSystems) -> SystemT
     )
 
 
-def is_clear(pair: SystemDifference, level: float) -> bool:
-    """Whether a corrected difference excludes 0 and its p, corrected after Holm, is at most 1 - level."""
-    if pair.p_holm is None or not _excludes_zero(pair.corrected):
-        return False
-    return pair.p_holm.point <= 1 - level + 1e-12
-
-
-def _excludes_zero(figure: Figure) -> bool:
-    return figure.low is not None and figure.high is not None and (figure.low > 0 or figure.high < 0)
+def differs(pair: SystemDifference, level: float) -> bool:
+    """Whether two systems clearly differ as people would have rated them."""
+    return pair.p_holm is not None and is_clear(pair.corrected, pair.p_holm, level)
 
 
 # Systems as pages and files show them.
@@ -280,7 +275,7 @@ def _sentences(table: SystemTable, level: float, words: Crowd) -> Iterator[str]:
     if not table.pairs:
         return
     rated = f"{table.n_rated:,} of {table.n_items:,} {KINDS[table.item_kind].plural} rated"
-    clear = [pair for pair in table.pairs if is_clear(pair, level)]
+    clear = [pair for pair in table.pairs if differs(pair, level)]
     clear.sort(key=lambda pair: -abs(pair.corrected.point))
     if clear:
         texts = join_names([_above(pair, pair.corrected, table) for pair in clear], MOST_PAIRS)
@@ -290,7 +285,7 @@ def _sentences(table: SystemTable, level: float, words: Crowd) -> Iterator[str]:
             f"{table.judge}, corrected by {words.many}: no difference of systems is clear after Holm’s "
             f"correction at {1 - level:.2g} ({rated})."
         )
-    alone = [pair for pair in table.pairs if pair not in clear and _excludes_zero(pair.judge_alone)]
+    alone = [pair for pair in table.pairs if pair not in clear and excludes_zero(pair.judge_alone)]
     alone.sort(key=lambda pair: -abs(pair.judge_alone.point))
     if alone:
         texts = join_names([_above(pair, pair.judge_alone, table) for pair in alone], MOST_PAIRS)

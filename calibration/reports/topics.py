@@ -29,7 +29,7 @@ from calibration.reports.papers import paper_tables
 from calibration.reports.results import Figure, RaterVerdict
 from calibration.reports.sentences import preferred_systems
 from calibration.reports.snapshot import Snapshot
-from calibration.reports.systems import is_clear
+from calibration.reports.systems import differs
 from calibration.reports.tables import PEOPLE, Topic, VerdictRow, VerdictTable
 from calibration.reports.wording import counted, interval, join_names, units
 
@@ -209,7 +209,7 @@ def _systems(result: Snapshot, questions: Sequence[QuestionFigures], names: Name
     table = next(table for table in result.systems if table.ref == question.data.ref)
     text = counted(len({row.system for row in table.rows}), "system")
     if table.pairs:
-        n_clear = sum(is_clear(pair, result.definition.plan.level) for pair in table.pairs)
+        n_clear = sum(differs(pair, result.definition.plan.level) for pair in table.pairs)
         text += f", {n_clear or 'no'} clear difference{'' if n_clear == 1 else 's'}"
     return _about(question, questions, text)
 

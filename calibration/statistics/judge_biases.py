@@ -222,11 +222,14 @@ def _p_value(effect: Result, level: float) -> Result:
     return Result("p", float(2 * stdtr(free, -ratio)), method=method, **counts)
 
 
+def excludes_zero(effect: Result) -> bool:
+    """Whether an effect has an interval, and 0 lies outside it."""
+    return effect.low is not None and effect.high is not None and not effect.low <= 0 <= effect.high
+
+
 def is_clear(effect: Result, p_holm: Result, level: float = 0.95) -> bool:
     """Whether an effect's interval excludes 0 and so does its test after correction."""
-    if effect.low is None or effect.high is None or p_holm.value is None:
-        return False
-    return not effect.low <= 0 <= effect.high and p_holm.value <= 1 - level
+    return excludes_zero(effect) and p_holm.value is not None and p_holm.value <= 1 - level
 
 
 def family_preference(

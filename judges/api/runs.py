@@ -146,15 +146,13 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     campaign = serializers.CharField(source="campaign.name", default=None, allow_null=True)
     progress = serializers.SerializerMethodField()
     batches = serializers.SerializerMethodField()
-    served = serializers.SerializerMethodField()
 
     class Meta:
         model = Run
-        fields = (
+        fields: tuple[str, ...] = (
             *("id", "kind", "name", "rater", "spec", "endpoint", "address", "revision", "corpus", "campaign"),
             *("queue", "scope", "samples"),
             *("state", "error", "created_at", "started_at", "finished_at", "mode", "progress", "batches"),
-            "served",
         )
 
     @extend_schema_field(serializers.DictField())
@@ -166,6 +164,15 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     def get_batches(self, run: Run) -> list[dict[str, Any]]:
         """The run's batches, oldest first; also if the run has since switched to direct requests."""
         return of_run(run)
+
+
+class RunDetailSerializer(RunSerializer):
+    """A run with its progress, and the models that served it, which are read from all of its calls."""
+
+    served = serializers.SerializerMethodField()
+
+    class Meta(RunSerializer.Meta):
+        fields = (*RunSerializer.Meta.fields, "served")
 
     @extend_schema_field(ServedModelSerializer(many=True))
     def get_served(self, run: Run) -> list[dict[str, Any]]:
@@ -275,9 +282,9 @@ def all_runs(request: Request) -> QuerySet[Run]:
     return rows.select_related("rater", "corpus", "campaign", "endpoint")
 
 
-@api.get(RunSerializer)
+@api.get(RunDetailSerializer)
 def run(request: Request, pk: int) -> Run:
-    """Researchers: return a run with its progress."""
+    """Researchers: return a run with its progress, and the models that served it."""
     return access.run(pk)
 
 

@@ -11,8 +11,9 @@ from django.core.management.base import CommandError, CommandParser
 
 from config.commands import DatabaseCommand
 from jobs import runs
+from jobs.endpoints.parameter_inputs import option
 from jobs.models import Call, Run
-from jobs.runs import AGAIN
+from jobs.runs import AGAIN, CAPS, PAUSES
 from judges.errors import JudgeError
 from judges.models import RunSet
 from judges.runs.lookup import NOTHING_FAILED, PARTS, Drive, availability, selection_of, summary
@@ -131,3 +132,25 @@ def needs_from_options(options: Mapping[str, Any]) -> dict[str, str]:
     if bad := [role for role, sign, rater in pairs if not (role and sign and rater)]:
         raise JudgeError(f"--need {bad[0]}: say ROLE=RATER.")
     return {role: rater for role, _, rater in pairs}
+
+
+def add_settings(parser: CommandParser, how: str = "--mode") -> None:
+    """Add options for the run's caps, for the reuse of recorded replies, and, named `how`, for the mode of
+    sending calls."""
+    for name, cap in CAPS.items():
+        name = f"--{name.replace('_', '-')}"
+        parser.add_argument(name, metavar="N", **option(cap, help=f"{cap.label}: {PAUSES}"))
+    parser.add_argument(
+        how,
+        dest="mode",
+        choices=Run.Mode.values,
+        help="ask one by one, at once, or in the provider's batches: cheaper, and done within a day; a run "
+        "that is resumed keeps its own",
+    )
+    parser.add_argument(
+        "--no-cache",
+        dest="use_cache",
+        action="store_false",
+        default=None,
+        help="ask even where an equal request of another run was answered",
+    )

@@ -153,12 +153,12 @@ def test_a_run_says_which_models_served_it_where_they_are_not_the_one_it_asked(
 
 
 def test_a_reused_reply_names_the_model_that_served_it(fake: FakeLLM) -> None:
-    corpus, endpoint = small_corpus(dialogues=1), endpoint_of(fake)
+    endpoint = endpoint_of(fake)
     fake.served = {"model": "fake-1-june"}
-    begin(corpus, detail(endpoint))
+    begin(small_corpus(dialogues=1), detail(endpoint))
     finish()
     fake.served = {"model": "fake-1-july"}
-    again = begin(corpus, detail(endpoint_of(fake, name="again")))
+    again = begin(small_corpus(dialogues=1), detail(endpoint))
     finish()
     assert set(again.calls.values_list("cached", "served_model")) == {(True, "fake-1-june")}
 

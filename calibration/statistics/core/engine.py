@@ -55,7 +55,8 @@ FLAGS = {
     "constant_too": "no pass: giving the same answer to every item scores as well",
     "few_events": "fewer than 30 items of the rarer class: the interval may be too narrow",
     "too_few_events": "fewer than 10 items of the rarer class: no interval of chance-corrected agreement",
-    "few_heavy_events": "fewer than 10 heavy items of the rarer answer: the interval may be too narrow",
+    "few_heavy_events": "fewer than 10 items of the rarer answer weigh above the mean: the interval may be "
+    "too narrow",
     "no_events": "nobody marked it: 0, with an interval from the number of turns alone",
     "single_cluster_stratum": "a stratum has a single cluster and so no spread: the interval is too narrow",
     "clusters_span_strata": "a cluster lies in several strata, which are resampled as if independent",

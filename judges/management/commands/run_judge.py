@@ -10,9 +10,8 @@ from django.core.management.base import CommandError, CommandParser
 from jobs.endpoints.parameter_inputs import add_parameters, option, parameters_from_options
 from jobs.errors import JobError
 from jobs.models import Run
-from jobs.runs import CAPS, PAUSES
 from judges.errors import JudgeError
-from judges.management.run_options import RunCommand, add_needs, needs_from_options
+from judges.management.run_options import RunCommand, add_needs, add_settings, needs_from_options
 from judges.metrics import split_keys
 from judges.models import RunSet
 from judges.protocols import PROTOCOLS
@@ -200,25 +199,3 @@ def _single(together: SetEstimate) -> dict[str, Any]:
     (row,) = together.forecasts
     nothing = {"calls": 0, "unanswered": [gap.as_json() for gap in row.unanswered]}
     return row.estimate.as_json() if row.estimate else nothing
-
-
-def add_settings(parser: CommandParser, how: str = "--mode") -> None:
-    """Add options for the run's caps, for the reuse of recorded replies, and, named `how`, for the mode of
-    sending calls."""
-    for name, cap in CAPS.items():
-        name = f"--{name.replace('_', '-')}"
-        parser.add_argument(name, metavar="N", **option(cap, help=f"{cap.label}: {PAUSES}"))
-    parser.add_argument(
-        how,
-        dest="mode",
-        choices=Run.Mode.values,
-        help="ask one by one, at once, or in the provider's batches: cheaper, and done within a day; a run "
-        "that is resumed keeps its own",
-    )
-    parser.add_argument(
-        "--no-cache",
-        dest="use_cache",
-        action="store_false",
-        default=None,
-        help="ask even where an equal request of another run was answered",
-    )

@@ -8,8 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from jobs.errors import JobError
-from judges.management.commands.run_judge import add_settings
-from judges.management.run_options import RunCommand
+from judges.management.run_options import RunCommand, add_settings
 from judges.metrics import split_keys
 from judges.runs import run_actions
 from judges.runs.estimates import estimate_as_json, estimate_set, planned_metrics

@@ -16,7 +16,7 @@ from jobs import runs
 from jobs.endpoints.parameter_inputs import add_parameters, parameters_from_options
 from jobs.errors import JobError
 from jobs.models import Run
-from judges.management.commands.run_judge import add_settings
+from judges.management.run_options import add_settings
 from judges.runs.lookup import NOTHING_FAILED, PARTS, Drive, corpus_named, endpoint_named, split_for
 from judges.runs.selection import settings_of
 from suites.continuation.generators import GENERATORS

@@ -13,7 +13,7 @@ from config.commands import refuse_unused
 from jobs.endpoints.parameter_inputs import add_parameters, parameters_from_options
 from jobs.errors import JobError
 from jobs.runs import CAPS
-from judges.management.commands.run_judge import add_settings
+from judges.management.run_options import add_settings
 from judges.runs.lookup import PARTS, corpus_named, split_for
 from suites.continuation.management.commands import generate
 from suites.continuation.productions.dialogues import Dialogues

@@ -15,7 +15,7 @@ from jobs.endpoints.parameter_inputs import add_parameters, parameters_from_opti
 from jobs.errors import JobError
 from jobs.models import Endpoint, Run
 from jobs.runs import ACTIVE, CAPS, OPEN
-from judges.management.commands.run_judge import add_settings
+from judges.management.run_options import add_settings
 from judges.runs.lookup import NOTHING_FAILED, Drive, corpus_named, endpoint_named
 from judges.runs.selection import settings_of
 from suites.continuation.management.commands.generate import parse_pairs
