@@ -315,9 +315,10 @@ def submit(
 def complete(*, by: User, seat: Seat, hold: Hold) -> None:
     """Count a held task as submitted whose work is not answers but a text that the caller stores."""
     labels.rater_of_person(user=by)  # webhooks send their pseudonym
-    values = {"assignment": hold.assignment, "comment": "", "flagged": False, "client": "", "attention": 0}
+    values: dict[str, Any] = {"assignment": hold.assignment, "comment": "", "flagged": False}
+    values |= {"client": "", "attention": 0, "member": seat.member, "ceiling": PACE_CEILING_SECONDS}
     with commands.cursor() as cursor:
-        cursor.execute(FINISH, values | {"member": seat.member, "ceiling": PACE_CEILING_SECONDS, "counts": 1})
+        cursor.execute(FINISH, values | {"counts": 1})
     if seat.checked:
         done = check_tasks.Done(hold.assignment, hold.task, seat.occasion, False, True)
         check_tasks.submitted(seat=seat, done=done, answers=())

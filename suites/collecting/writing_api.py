@@ -23,7 +23,6 @@ from suites.collecting.models import WritingPlan
 from suites.collecting.writing_plans import PLAN_SETTINGS
 
 Plain = serializers.Serializer[Any]
-NUMBER = {"min_value": 1, "max_value": 2**31 - 1}
 
 
 class WritingPlanSerializer(SettingsSerializer):
@@ -57,7 +56,7 @@ SentSerializer = api.serializer_of(writing_actions.Sent, "SentResponse")
 class ResponseTextSerializer(Plain):
     """Response `number` to a dialogue, from 1; the same again is the same response."""
 
-    number = serializers.IntegerField(**NUMBER)
+    number = serializers.IntegerField(min_value=1, max_value=2**31 - 1)
     text = serializers.CharField(
         trim_whitespace=False, allow_blank=True, max_length=writing_actions.DRAFT_LIMIT
     )

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0011_authors'),
+        ('annotation', '0014_authors'),
         ('collecting', '0002_chats'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]

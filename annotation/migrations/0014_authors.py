@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("annotation", "0010_campaign_form"),
+        ("annotation", "0013_prerequisite"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
