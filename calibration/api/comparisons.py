@@ -15,7 +15,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import access
-from annotation.corpora.exclusion import LONGEST
 from annotation.models import Campaign
 from calibration.api.serializers import (
     PENDING,
@@ -50,8 +49,6 @@ from config.lists import DEFAULT, MOST
 from jobs.models.job import Job
 
 # What routes of reports share.
-
-LEAVES_OUT = "Leave out dialogues by people's answers, such as `objection>=1`, as of now."
 
 PAGED = [
     OpenApiParameter("limit", {"type": "integer", "minimum": 1, "maximum": MOST, "default": DEFAULT}),
@@ -108,7 +105,6 @@ class CountsQuerySerializer(LabelsQuerySerializer):
     per_turns = serializers.IntegerField(required=False, min_value=1, max_value=MOST_TURNS)
     samples = serializers.ChoiceField(required=False, choices=[name for name in SAMPLES if name])
     correction = serializers.ChoiceField(required=False, choices=list(CORRECTIONS))
-    exclude = serializers.CharField(required=False, max_length=LONGEST, help_text=LEAVES_OUT)
 
 
 class CountsTestSerializer(OpensTestSerializer, CountsQuerySerializer):
@@ -146,7 +142,6 @@ class PreferencesQuerySerializer(LabelsQuerySerializer):
     ties = serializers.ChoiceField(required=False, choices=list(MODELS))
     both_bad = serializers.ChoiceField(required=False, choices=list(BOTH_BAD_POLICIES))
     anchor = serializers.CharField(required=False, max_length=300, help_text="the system of strength 1000")
-    exclude = serializers.CharField(required=False, max_length=LONGEST, help_text=LEAVES_OUT)
 
 
 class PreferencesTestSerializer(OpensTestSerializer, PreferencesQuerySerializer):

@@ -15,9 +15,8 @@ from rest_framework.fields import empty
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.people import Text
+from annotation.api.corpora_serializers import exclude_field
 from annotation.corpora import splits
-from annotation.corpora.exclusion import LONGEST
 from annotation.models.corpora import Corpus
 from calibration.api.exports import download, refused_as, response_of
 from calibration.api.serializers import ExportPartSerializer
@@ -145,6 +144,7 @@ class NewProductionsSerializer(Plain):
     min_turns = _number(LIMITS["min_turns"], 0)
     max_turns = _number(LIMITS["max_turns"], 0)
     first = _number(LIMITS["first"], 0)
+    exclude = exclude_field()
     use_cache = serializers.BooleanField(default=None, allow_null=True)
     mode = serializers.ChoiceField(choices=Run.Mode.choices, default=None, allow_null=True)
 
@@ -482,11 +482,7 @@ class SftQuerySerializer(Plain):
 
     corpus = serializers.PrimaryKeyRelatedField(queryset=Corpus.objects.all())
     part = serializers.ChoiceField(choices=list(tuning.CHOICES), default="", allow_blank=True)
-    exclude = Text(
-        max_length=LONGEST,
-        default="",
-        help_text="Leave out dialogues by people's answers, such as `objection>=1`.",
-    )
+    exclude = exclude_field()
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         """Add the generator's settings."""

@@ -28,7 +28,7 @@ from jobs import job_actions as jobs
 from jobs.endpoints.parameter_inputs import LinesField, WithParameters, form_field, given_parameters
 from jobs.errors import JobError
 from jobs.models import Endpoint, Job, Run
-from judges.pages.forms import RunForm, offer_parts
+from judges.pages.forms import ExclusionForm, RunForm, offer_parts
 from judges.pages.runs import offer_endpoints, sync_endpoints
 from judges.runs.selection import settings_of
 from suites.continuation import access, tuning
@@ -62,7 +62,7 @@ MORE_WRITTEN = "a model that thinks before it answers writes more."
 CAPPED = "before the first call that could exceed one of these. Leave empty for no limit."
 
 
-class GenerateForm(RunForm):
+class GenerateForm(RunForm, ExclusionForm):
     """Generation to start: the model, the settings of the generator, and the dialogues of a corpus."""
 
     endpoint = forms.ModelChoiceField(
@@ -105,6 +105,7 @@ class GenerateForm(RunForm):
             {f"{SETTING}{setting.name}": setting_field(setting) for setting in generator.settings}
         )
         offer_parts(self, corpus)
+        self.offer_exclusion(corpus)
 
     def clean_condition(self) -> dict[str, str]:
         """Return the keys of the condition, read from lines of key=value."""
@@ -134,7 +135,7 @@ class GenerateForm(RunForm):
     def groups(self) -> list[FieldGroup]:
         """Return the fields as the page shows them."""
         settings = [f"{SETTING}{setting.name}" for setting in self.generator.settings]
-        selection = [self[name] for name in ("part", *LIMITS) if name in self.fields]
+        selection = [self[name] for name in ("part", *LIMITS, "exclude") if name in self.fields]
         is_selected = any(field.errors or field.value() for field in selection)
         caps = [*self.caps(), self["mode"], self["use_cache"]]
         return [

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from annotation import access
 from annotation.api.corpora import LIMIT
-from annotation.api.corpora_serializers import REFUSED_FILE
+from annotation.api.corpora_serializers import REFUSED_FILE, LeftOutDialoguesSerializer
 from annotation.models.corpora import Corpus, Dialogue
 from annotation.scenario_records import MODES, STAGES, Outcome
 from calibration.api.exports import refused_as
@@ -390,6 +390,7 @@ class CascadeReportSerializer(Plain):
     systems = CascadeSystemSerializer(many=True)
     tables = ReportTableSerializer(many=True)
     facts = serializers.ListField(child=serializers.CharField())
+    excluded = LeftOutDialoguesSerializer(allow_null=True)
     guardrails = serializers.ListField(child=serializers.CharField())
     looks_at_test = ReportLookSerializer(many=True)
 

@@ -13,7 +13,7 @@ from django.urls import URLPattern, path, reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation import access
-from annotation.corpora import dialogue_view, splits
+from annotation.corpora import dialogue_view, exclusion, splits
 from annotation.formats import ImportProblem
 from annotation.models import Corpus, Dialogue
 from annotation.scenario_records import FORM, MODES, PROBES, STAGES, condition_json
@@ -405,7 +405,7 @@ def _words(value: Any) -> str:
 
 NAMES = (
     *("by", "judge", "k", "success", "threshold", "tau", *(f"tau_{stage}" for stage in STAGES)),
-    *("jaccard", "part", "resamples", "seed"),
+    *("jaccard", "part", "resamples", "seed", "exclude"),
 )
 """Query parameters of a report."""
 SUCCESSES = ((COMPETENCE, "competence 1 at every probe"), (TURN_SCORE, "a turn score of at least …"))
@@ -467,6 +467,8 @@ def _form(corpus: Corpus, values: dict[str, str]) -> dict[str, Any]:
     return {
         "corpus": corpus,
         "values": values,
+        "exclude": values.get("exclude", ""),
+        "exclude_hint": exclusion.HELP,
         "split": splits.lock_of(corpus),
         "is_possible": corpus.dialogues.filter(scenario__isnull=False).exists(),
         "choices": [
