@@ -273,6 +273,7 @@ class NewGoldSerializer(PlaceSerializer):
     """How gold labels are to be chosen."""
 
     part = TrainingPart(help_text="training, which is left out where it is not named")
+    exclude = exclude_field()
     scheme = SchemeVersionField(source="scheme_version", help_text="key@version")
     rule = serializers.ChoiceField(choices=[], default="", help_text=f"left out: {MEANING}")
     options = GoldOptionsSerializer(default=dict)

@@ -487,7 +487,7 @@ class TurnVsDialoguePage(ReportPage):
 
     kind = TURN_VS_DIALOGUE
     template = "calibration/turns_and_whole.html"
-    names = ("campaign", "turns", "whole")
+    names = ("campaign", "turns", "whole", "exclude")
 
     def offers(self, subject: Corpus, campaign: Campaign | None, params: Params) -> Context:
         """Return the questions about turns, and about whole continuations."""
@@ -497,12 +497,13 @@ class TurnVsDialoguePage(ReportPage):
 
     def is_error(self, subject: Corpus, params: Params) -> bool:
         """Whether a question is named."""
-        return "turns" in params or "whole" in params
+        return bool({"turns", "whole", "exclude"} & {*params})
 
     def shows(self, request: HttpRequest, report: TurnVsDialogue) -> Context:
         """Return a page of continuations, and the dialogues with inversions."""
         return {
             "facts": inversion_facts(report),
+            "excluded": report.excluded,
             "forms": self.kind.renderings.values() if report.lines else (),
             "page": Paginator(report.lines, PAGE).get_page(request.GET.get("page")),
             "several": [dialogue for dialogue in report.dialogues if dialogue.pairs],

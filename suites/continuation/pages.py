@@ -14,6 +14,7 @@ from django.shortcuts import redirect, render
 from django.urls import URLPattern, path, reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from annotation.corpora import exclusion
 from annotation.corpora.splits import LONGEST_PURPOSE
 from annotation.models.corpora import Corpus
 from calibration.access import place_of
@@ -364,8 +365,21 @@ class BenchmarkForm(WithParameters):
         help_text="In tokens. Metadata of a longer one are written of parts that overlap, and then merged.",
     )
 
+    exclude = forms.CharField(
+        required=False, max_length=exclusion.LONGEST, label=exclusion.LABEL, help_text=exclusion.HELP
+    )
+
     MAIN = ("name", "corpora", "per_source", "endpoint", "metadata", "summary", "cleaning", "verbatim")
-    MORE = ("called", "train", "train_from", "per_conversation", "allow_fewer", "cut_seed", "part_tokens")
+    MORE = (
+        "called",
+        "train",
+        "train_from",
+        "per_conversation",
+        "allow_fewer",
+        "cut_seed",
+        "part_tokens",
+        "exclude",
+    )
 
     def groups(self) -> list[FieldGroup]:
         """Return the fields as the page shows them."""
@@ -413,6 +427,7 @@ class BenchmarkForm(WithParameters):
             part_tokens=data["part_tokens"],
             parameters=given_parameters(self),
             allow_fewer=data["allow_fewer"],
+            exclude=data["exclude"],
         )
 
 
@@ -497,6 +512,7 @@ def benchmark_page(request: HttpRequest, pk: int) -> HttpResponse:
     context: dict[str, Any] = {
         "benchmark": benchmark,
         "facts": _order_facts(benchmark),
+        "excluded_by_source": benchmark_actions.excluded(benchmark),
         "steps": [
             (step["title"], step["done"], step["productions"], step["failed"], step["runs"])
             for step in benchmark_actions.steps_of(benchmark)
@@ -521,6 +537,7 @@ def _order_facts(benchmark: Benchmark) -> list[tuple[str, Any]]:
         ("Most of one conversation", f"{order.per_conversation:,}"),
         ("Seed", order.seed),
         ("Steps", ", ".join([*([f"cleaning{verbatim}"] if order.clean else []), *order.steps])),
+        ("Dialogues left out by", order.exclude),
         ("Endpoint", f"{endpoint.name}, model {endpoint.model}" if endpoint else ""),
         ("SHA-256", benchmark.sha256),
     ]

@@ -25,7 +25,7 @@ from config.permissions import researcher_only, user_of
 from jobs.endpoints.parameter_inputs import form_field
 from jobs.errors import JobError
 from jobs.models import Job
-from judges.pages.forms import offer_parts
+from judges.pages.forms import ExclusionForm, offer_parts
 from suites.continuation.productions.dialogues import Dialogues, select_dialogues
 from suites.group_chat import baselines, editing
 from suites.group_chat.baselines import TRIALS, Baseline, deciders, scenario_count
@@ -227,7 +227,7 @@ def _verdict(summary: Summary | None) -> str:
 GENERATOR = "group_chat_agent"
 
 
-class AgentForm(forms.Form):
+class AgentForm(ExclusionForm):
     """A baseline to run: its mode, its trials, and the part of the corpus."""
 
     agent = forms.ChoiceField(
@@ -249,6 +249,7 @@ class AgentForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.corpus = corpus
         offer_parts(self, corpus)
+        self.offer_exclusion(corpus)
 
     def baseline(self) -> Baseline:
         """Return the baseline that the form describes."""
