@@ -15,6 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import access
+from annotation.api.corpora_serializers import exclude_field
 from annotation.models import Campaign
 from calibration.api.serializers import (
     PENDING,
@@ -164,13 +165,14 @@ def preferences_on_test(request: Request, pk: int) -> Any:
 
 
 class ProfileQuerySerializer(api.QuerySerializer):
-    """At which points the systems are compared."""
+    """At which points the systems are compared, and the dialogues that are left out."""
 
     points = serializers.ChoiceField(
         choices=POINTS,
         default=SAME,
         help_text="same: where each system has a value; all: each system's own, which may be others",
     )
+    exclude = exclude_field()
 
 
 @api.get(takes=ProfileQuerySerializer, responses={200: OpenApiTypes.OBJECT, **PENDING})
@@ -189,6 +191,7 @@ def profile(request: Request, pk: int) -> dict[str, Any] | Response:
     return {
         "corpus": corpus.name,
         "points": report.points,
+        "excluded": report.excluded,
         "computed_at": report.computed_at,
         "labels_since": report.labels_since,
         "calls_since": report.calls_since,
@@ -250,6 +253,7 @@ class TurnVsDialogueQuerySerializer(api.QuerySerializer):
     campaign = serializers.PrimaryKeyRelatedField(
         required=False, queryset=Campaign.objects.select_related("corpus", "scheme_version__scheme")
     )
+    exclude = exclude_field()
 
 
 class TurnVsDialoguePageSerializer(TurnVsDialogueSerializer, PageSerializer):

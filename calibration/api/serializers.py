@@ -114,7 +114,7 @@ ResultSerializer = api.serializer_of(
 
 
 class ReportQuerySerializer(api.QuerySerializer):
-    """The part that a report is about, the dialogues that it leaves out, and the resampling of its intervals."""
+    """The part of a report, the dialogues that it leaves out, and the resampling of its intervals."""
 
     part = serializers.ChoiceField(required=False, choices=PARTS)
     resamples = serializers.IntegerField(required=False, min_value=0, max_value=MOST_RESAMPLES)

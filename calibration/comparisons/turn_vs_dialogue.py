@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -60,7 +61,8 @@ def offered(counted: Census) -> tuple[list[QuestionInfo], list[QuestionInfo]]:
 def read(params: Mapping[str, str], corpus: Corpus, campaign: Campaign | None) -> QuestionPair:
     """Read the two questions from the parameters `turns` and `whole`; by default the best-fitting pair.
 
-    `exclude` leaves out dialogues. Raises LevelsRefused, in one line, if people did not answer such questions.
+    `exclude` leaves out dialogues. Raises LevelsRefused, in one line, if people did not answer such
+    questions.
     """
     exclude = Parameters.of(params, LevelsRefused).exclude(corpus)
     scope = narrowed(scope_of(corpus, campaign), Subset(exclude=exclude))

@@ -7,6 +7,7 @@ import random
 from collections import defaultdict
 from collections.abc import Collection
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction

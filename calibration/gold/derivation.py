@@ -372,10 +372,10 @@ def make(
 
     `rules` has `rule` and `options` of single questions, by key; the others follow `rule` with `options`, by
     default the rule of their scale. Training dialogues are excluded, unless they are the `part` (or the
-    campaign's): then only they count. `exclude` leaves out dialogues by people's answers, as of now. `raters` names the raters whose answers count; by default all people
-    except those left out of gold. The same inputs and rules return the existing gold. `progress` is called
-    with (questions done, total) and may raise to stop. Raises GoldRuleError, with a one-line message, when
-    nothing can be chosen.
+    campaign's): then only they count. `exclude` leaves out dialogues by people's answers, as of now.
+    `raters` names the raters whose answers count; by default all people except those left out of gold. The
+    same inputs and rules return the existing gold. `progress` is called with (questions done, total) and may
+    raise to stop. Raises GoldRuleError, with a one-line message, when nothing can be chosen.
     """
     selection = select_rules(scheme_version, rule, options or {}, rules or {})
     scope = _scope(corpus, campaign, part, exclude)

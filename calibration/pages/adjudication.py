@@ -336,16 +336,8 @@ class AdjudicationForm(ExclusionForm):
         """Fields by heading, except the question checkboxes, which are placed separately."""
         names_by_heading = {
             "Which items": (*SWITCHES[:1], "spread", "flagged", "commented", "judge", "judge_apart")
-            + (
-                "confidence_rule",
-                "confidence",
-                "marked",
-                "everything",
-                "combine",
-                "control",
-                "seed",
-                "exclude",
-            ),
+            + ("confidence_rule", "confidence", "marked", "everything", "combine", "control")
+            + ("seed", "exclude"),
             "Who decides, and what they see": (*TERMS, "takes_locked"),
         }
         return [

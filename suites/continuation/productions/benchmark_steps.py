@@ -87,9 +87,8 @@ class Order:
     """Order of a benchmark.
 
     `steps` are some of STEPS, including the cut. With `clean` the sources named in `verbatim` are cleaned
-    first, or all sources where `verbatim` is empty. `exclude` leaves out conversations by people's answers, as
-    of the start. `part_tokens` is the generator's setting, `parameters`
-    are the sampling parameters.
+    first, or all sources where `verbatim` is empty. `exclude` leaves out conversations by people's answers,
+    as of the start. `part_tokens` is the generator's setting, `parameters` are the sampling parameters.
     """
 
     per_source: int

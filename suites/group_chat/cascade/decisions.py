@@ -215,7 +215,8 @@ def material(
 ) -> Material:
     """Return the decisions at the scored points of a corpus's scenarios, in the given clusters (None: all).
 
-    `excluded` are the ids of scenarios that are left out. Training scenarios are loaded only if `scenario_part` is training, and then alone.
+    `excluded` are the ids of scenarios that are left out. Training scenarios are loaded only if
+    `scenario_part` is training, and then alone.
     """
     rows = [
         row

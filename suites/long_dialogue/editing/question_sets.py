@@ -172,9 +172,9 @@ def make(
 ) -> MakeResult:
     """Make the question set with a name from a corpus's accepted facts and quiz questions, and return it.
 
-    `exclude` leaves out scripts by people's answers, as of now. A set with equal inputs is returned as it is. A set that no simulation used and nobody reviewed is
-    replaced, any other set gets a new version. `progress` receives (done, total) scripts. Raises
-    QuestionsRefused.
+    `exclude` leaves out scripts by people's answers, as of now. A set with equal inputs is returned as it is.
+    A set that no simulation used and nobody reviewed is replaced, any other set gets a new version.
+    `progress` receives (done, total) scripts. Raises QuestionsRefused.
     """
     corpus = Corpus.objects.select_for_update(no_key=True).get(pk=corpus.pk)
     name, exclude = checked(corpus, name, seed, policy), checked_exclusion(corpus, exclude)
