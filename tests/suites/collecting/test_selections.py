@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation import scheme_store
 from annotation.campaigns import campaign_actions
 from annotation.corpora.copy_without_turns import copy_without_turns
+from annotation.corpora.import_file import import_path
+from annotation.errors import QuestionsRefused
 from annotation.formats import ImportProblem
-from annotation.models import Continuation, Corpus, Item, Label, Rater
+from annotation.models import Continuation, Corpus, Item, Label, QuestionSet, Rater
 from annotation.work.labels import Answer, record
 from calibration.adjudication import cases
 from calibration.comparisons import profiles
@@ -34,12 +38,15 @@ from suites.continuation.productions import benchmark_actions, production_action
 from suites.continuation.productions.benchmark_steps import Order
 from suites.continuation.productions.dialogues import Dialogues, select_dialogues
 from suites.continuation.productions.plans import Generation
+from suites.long_dialogue.editing import question_sets
 from tests import factories
 from tests.suites.collecting.release_world import EXCLUDE, LEFT_OUT, PASSED, World, rate, world
 from tests.suites.continuation.making import source, talks
 from tests.suites.continuation.test_engine import endpoint_of
 from tests.suites.continuation.toy import ToyModel
 from tests.suites.group_chat.test_cascade_report import always, families, played
+from tests.suites.long_dialogue.answers_world import usual
+from tests.suites.long_dialogue.examples import script
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -160,6 +167,55 @@ def test_the_cascade_report_reads_what_passed(tmp_path: Path) -> None:
     assert 'value="objection&gt;=1"' in page
     refused = client.get(address, {"exclude": "rudeness>=1"})
     assert refused.status_code == 400
+
+
+def two_scripts(folder: Path, **changes: Any) -> Corpus:
+    """Import two scripts whose questions systems answered; the first one meets an objection."""
+    lines = [script(continuations=usual(), **{"id": key, **changes}) for key in ("loaf", "roll")]
+    path = folder / "scripts.jsonl"
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    import_path(path=path, name=path.name, format="jsonl", corpus="scripts", into=False, by=None)
+    corpus = Corpus.objects.get(name="scripts")
+    review(corpus, {"loaf": 1, "roll": 0})
+    return corpus
+
+
+def test_the_answers_report_reads_what_passed(tmp_path: Path) -> None:
+    corpus = two_scripts(tmp_path)
+    client = signed_in(factories.user(researcher=True))
+    address = f"/api/v1/corpora/{corpus.pk}/answers/"
+    query: dict[str, Any] = {"resamples": 20, "by": "system,script"}
+    everything = client.get(address, query).json()
+    assert {row["script"] for row in everything["rows"]} == {"loaf", "roll"}
+    passed = client.get(address, query | {"exclude": EXCLUDE}).json()
+    assert {row["script"] for row in passed["rows"]} == {"roll"}
+    assert passed["facts"][0] == passed["excluded"]["sentence"]
+    listed = client.get(f"{address}list/", {"exclude": EXCLUDE}).json()["results"]
+    assert {row["script"] for row in listed} == {"roll"}
+    page = client.get(reverse("answers", args=[corpus.pk]), {"exclude": EXCLUDE}).content.decode()
+    assert "1 person objects" in page
+    listing = client.get(reverse("answers-list", args=[corpus.pk]), {"exclude": EXCLUDE}).content.decode()
+    assert 'value="objection&gt;=1"' in listing
+
+
+def test_a_question_set_asks_about_what_passed_and_is_another_one_once_that_changes(tmp_path: Path) -> None:
+    corpus = two_scripts(tmp_path, question_sets=None)
+    by = factories.user(researcher=True)
+    everything = question_sets.make(corpus=corpus, name="all", by=by).set
+    passed = question_sets.make(corpus=corpus, name="passed", exclude=EXCLUDE, by=by).set
+    assert scripts_asked(everything) == {"loaf", "roll"}
+    assert scripts_asked(passed) == {"roll"}
+    assert [row["dialogue"] for row in passed.options["excluded"]["left_out"]] == ["loaf"]
+    assert not question_sets.make(corpus=corpus, name="passed", exclude=EXCLUDE, by=by).created
+    Label.objects.filter(item__corpus=corpus, number=1).update(superseded_at=timezone.now())
+    review(corpus, {"loaf": 0})
+    assert question_sets.make(corpus=corpus, name="passed", exclude=EXCLUDE, by=by).created
+    with pytest.raises(QuestionsRefused, match="has the key 'rudeness'"):
+        question_sets.make(corpus=corpus, name="passed", exclude="rudeness>=1", by=by)
+
+
+def scripts_asked(question_set: QuestionSet) -> set[str]:
+    return set(question_set.uses.values_list("question__dialogue__key", flat=True))
 
 
 def test_metric_scores_are_of_what_passed(checked: World) -> None:
