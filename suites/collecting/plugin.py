@@ -13,6 +13,7 @@ ENTRIES: dict[str, list[str]] = {
     "sweeps": ["suites.collecting.chat_actions:sweep"],
     "raters_per_item": ["suites.collecting.schemes:RATERS_PER_ITEM"],
     "screen_notes": ["suites.collecting.release:SCREEN_NOTES"],
+    "contents": ["suites.collecting.release:CONTENTS"],
     "links": ["suites.collecting.plugin:LINKS"],
 }
 
