@@ -12,6 +12,7 @@ ENTRIES: dict[str, list[str]] = {
     "campaign_forms": ["suites.collecting.chat_plans:FORMS"],
     "sweeps": ["suites.collecting.chat_actions:sweep"],
     "raters_per_item": ["suites.collecting.schemes:RATERS_PER_ITEM"],
+    "start_texts": ["suites.collecting.schemes:START_TEXTS"],
     "screen_notes": ["suites.collecting.release:SCREEN_NOTES"],
     "contents": ["suites.collecting.release:CONTENTS"],
     "links": ["suites.collecting.plugin:LINKS"],
