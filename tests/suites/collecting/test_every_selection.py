@@ -71,6 +71,7 @@ REASONS = {
     "schemes_from_corpus_create": "it reads the values of answers, and no dialogue",
     "studies_create": "its `definition` has `subset.exclude`",
     "work_messages_ask": ONE,
+    "write_campaigns_create": "its campaign has the setting `exclude`",
 }
 REASONS |= dict.fromkeys(
     (

@@ -31,7 +31,7 @@ from judges.metrics import METRICS
 from judges.prompts.examples import Pick, pick
 from judges.protocols import PROTOCOLS, Wording
 from judges.runs.metric_calls import scheme_of
-from suites.collecting import chat_plans
+from suites.collecting import chat_plans, writing_plans
 from suites.continuation.errors import SystemsError
 from suites.continuation.models import Production
 from suites.continuation.productions import benchmark_actions, production_actions
@@ -408,3 +408,16 @@ def test_people_talk_only_in_roles_that_passed() -> None:
     campaign_actions.open(by=factories.user(researcher=True), campaign=campaign)
     written = Continuation.objects.filter(dialogue__corpus=corpus, key=campaign.own_key)
     assert list(written.values_list("dialogue__key", flat=True)) == ["r0"]
+
+
+def test_people_write_responses_only_to_dialogues_that_passed(checked: World) -> None:
+    people = [{"id": "A", "name": "Ana"}, {"id": "B", "name": "Ben", "profile": ["I ski."]}]
+    checked.corpus.dialogues.update(participants=people)
+    by, plan = checked.researcher, {"personas": "both"}
+    everything = writing_plans.create(by=by, name="all", corpus=checked.corpus, plan=plan)
+    assert writing_plans.count(everything) == 5
+    campaign = writing_plans.create(by=by, name="some", corpus=checked.corpus, plan=plan, exclude=EXCLUDE)
+    assert writing_plans.count(campaign) == len(PASSED)
+    campaign_actions.open(by=by, campaign=campaign)
+    written = Continuation.objects.filter(dialogue__corpus=checked.corpus, key=campaign.own_key)
+    assert sorted(written.values_list("dialogue__key", flat=True)) == PASSED
