@@ -42,14 +42,14 @@ def dialogue_lines(corpus: Corpus, exclude: str = "") -> Blocks:
 
 
 def _records(rows: Sequence[Dialogue]) -> list[records.Dialogue]:
-    written = Continuation.objects.written().filter(dialogue__in=rows).select_related("system")
+    continuations = Continuation.objects.written().filter(dialogue__in=rows).select_related("system")
     turns: dict[int, list[records.Turn]] = defaultdict(list)
-    for turn in Turn.objects.filter(continuation__in=written).order_by("continuation_id", "position"):
+    for turn in Turn.objects.filter(continuation__in=continuations).order_by("continuation_id", "position"):
         record = turn_record(turn.speaker, turn.text, turn.given, turn.at, turn.extra)
         turns[turn.continuation_id].append(record)
     own: dict[int, Continuation] = {}
     others: dict[int, list[records.Continuation]] = defaultdict(list)
-    for part in written.order_by("pk"):
+    for part in continuations.order_by("pk"):
         if part.key == SELF:
             own[part.dialogue_id] = part
             continue
