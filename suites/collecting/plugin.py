@@ -10,11 +10,14 @@ from config.links import Link
 ENTRIES: dict[str, list[str]] = {
     "schemes": ["suites.collecting.schemes:SCHEMES"],
     "campaign_forms": ["suites.collecting.chat_plans:FORMS"],
+    "run_kinds": ["suites.collecting.plugin:RUN_KINDS"],
     "sweeps": ["suites.collecting.chat_actions:sweep"],
     "raters_per_item": ["suites.collecting.schemes:RATERS_PER_ITEM"],
     "screen_notes": ["suites.collecting.release:SCREEN_NOTES"],
     "links": ["suites.collecting.plugin:LINKS"],
 }
+
+RUN_KINDS = {"chat": "suites.collecting.chat_replies"}
 
 
 def _conversations(context: Mapping[str, Any]) -> str:
@@ -36,7 +39,7 @@ def _release(context: Mapping[str, Any]) -> str:
 
 LINKS: dict[str, Any] = {
     "corpora": [Link("Personas", lambda context: reverse("personas"))],
-    "annotation": [Link("Conversations between people", _new_conversations)],
+    "annotation": [Link("Conversations", _new_conversations)],
     "campaign": [Link("Conversations", _conversations)],
     "settings": [Link("Release check", _release)],
 }
