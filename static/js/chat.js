@@ -66,7 +66,7 @@ function lobby(box) {
   start.addEventListener("click", () => {
     timer = setInterval(ask, ASK_MS);
     stream = listen(`${base}events/`, ask);
-    status.textContent = "Looking for somebody …";
+    status.textContent = "One moment …";
     show(true);
     ask();
     stop.focus();
@@ -81,6 +81,16 @@ function lobby(box) {
   });
 }
 
+// The text of a turn, with its line breaks.
+function textBody(text) {
+  const body = document.createElement("div");
+  body.dir = "auto";
+  text
+    .split("\n")
+    .forEach((line, place) => body.append(...(place ? [document.createElement("br"), line] : [line])));
+  return body;
+}
+
 class Chat {
   constructor(main) {
     this.base = main.dataset.base;
@@ -93,6 +103,7 @@ class Chat {
     this.typedAt = -TYPING_MS;
     this.typing = new Map();
     this.load = oneAtATime(() => this.read());
+    part("again").addEventListener("click", () => this.act("retry/", {}));
     this.form.addEventListener("submit", (event) => this.submit(event));
     this.field.addEventListener("input", () => this.typed());
     this.field.addEventListener("keydown", (event) => {
@@ -137,6 +148,48 @@ class Chat {
     if (first && seen.turn === seen.own) this.field.focus();
   }
 
+  // Shows the replies to choose from, side by side where there is room.
+  offer() {
+    const { replies, reply } = this.seen;
+    const box = part("replies");
+    box.hidden = reply !== "pick";
+    const offered = reply === "pick" ? String(this.number + 1) : "";
+    if (box.dataset.number === offered) return;
+    box.dataset.number = offered;
+    box.replaceChildren(...replies.map(({ place, text }) => this.choice(place, text)));
+    if (replies.length) box.scrollIntoView({ block: "end" });
+  }
+
+  choice(place, text) {
+    const column = document.createElement("div");
+    column.className = "col-12 col-md-6";
+    const card = document.createElement("section");
+    card.className = "card card-body h-100";
+    const title = document.createElement("h2");
+    title.className = "small text-secondary";
+    title.textContent = `Reply ${place}`;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "btn mt-auto";
+    button.textContent = `Go on with Reply ${place}`;
+    button.addEventListener("click", () => this.act("pick/", { number: this.number + 1, place }));
+    card.append(title, textBody(text), button);
+    column.append(card);
+    return column;
+  }
+
+  // Sends a small act; whether it succeeded or not, the state is read again.
+  async act(address, body) {
+    try {
+      const { ok, body: answer } = await post(`${this.base}${address}`, body);
+      part("error").textContent = ok ? "" : answer.error;
+    } catch (problem) {
+      if (!(problem instanceof Unreachable)) throw problem;
+      part("error").textContent = "No connection. Try again.";
+    }
+    await this.load();
+  }
+
   nameOf(person) {
     if (person === this.seen.own) return "You";
     return this.seen.people === 2 ? "Partner" : `Person ${person}`;
@@ -158,12 +211,7 @@ class Chat {
     time.dateTime = at;
     time.textContent = new Date(at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
     title.append(`${this.nameOf(person)}, `, time);
-    const body = document.createElement("div");
-    body.dir = "auto";
-    text
-      .split("\n")
-      .forEach((line, place) => body.append(...(place ? [document.createElement("br"), line] : [line])));
-    bubble.append(title, body);
+    bubble.append(title, textBody(text));
     item.append(bubble);
     part("log").append(item);
     part("scroll").scrollTop = part("scroll").scrollHeight;
@@ -178,6 +226,7 @@ class Chat {
     const writers = [...this.typing]
       .filter(([, at]) => now - at < SHOWN_TYPING_MS)
       .map(([person]) => this.nameOf(person));
+    if (seen.reply === "waiting" && !writers.length) writers.push("Partner");
     part("typing").textContent =
       isOver || !writers.length ? "" : `${writers.join(", ")} ${writers.length > 1 ? "are" : "is"} writing …`;
     this.showLength();
@@ -185,11 +234,17 @@ class Chat {
       this.finish();
       return;
     }
+    this.offer();
+    part("again").hidden = seen.reply !== "failed";
     const passed = seen.seconds + (now - this.loadedAt) / 1000;
-    const isMine = this.mayWrite();
+    const isMine = this.mayWrite() || seen.reply === "pick";
     const last = `${minutes(passed)} since the last turn`;
     const ends = `The conversation ends in ${minutes(Math.max(0, seen.idle_seconds - passed))} if nobody writes.`;
-    if (passed >= seen.remind_seconds)
+    if (seen.reply === "failed")
+      part("status").textContent = "No reply came. Try again, or leave the conversation.";
+    else if (seen.reply === "pick")
+      part("status").textContent = `Which reply is better? Go on with it. ${last}`;
+    else if (passed >= seen.remind_seconds)
       part("status").textContent = isMine ? `Please write: it is your turn. ${ends}` : `${last}. ${ends}`;
     else
       part("status").textContent = isMine
@@ -260,6 +315,7 @@ class Chat {
     clearInterval(this.timer);
     this.stream.close();
     this.form.hidden = true;
+    part("replies").hidden = true;
     if (!part("over").hidden) return;
     for (const opener of document.querySelectorAll("[data-opens]")) opener.hidden = true;
     part("over").hidden = false;

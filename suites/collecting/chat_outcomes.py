@@ -1,4 +1,4 @@
-"""What a finished conversation becomes: turns of its continuation, and comparisons of the replies of an arena."""
+"""What a finished conversation becomes: a continuation, and comparisons of the replies of an arena."""
 
 from __future__ import annotations
 

@@ -96,8 +96,9 @@ def create(
 ) -> Campaign:
     """Create a draft campaign whose members play the dialogues without turns of a corpus.
 
-    They talk with each other or with `systems`, which can be added later, too. `plan` has values of PLAN_SETTINGS, `scheme` the questions about a whole dialogue that each person answers
-    about the conversation; `options` are other settings of the campaign. Raises CampaignRefused.
+    They talk with each other or with `systems`, which can be added later, too. `plan` has values of
+    PLAN_SETTINGS, `scheme` the questions about a whole dialogue that each person answers about the
+    conversation; `options` are other settings of the campaign. Raises CampaignRefused.
     """
     row = ChatPlan(**plan)
     check_values(row, PLAN_SETTINGS)

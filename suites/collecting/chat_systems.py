@@ -1,4 +1,4 @@
-"""Systems that people talk with: their identity and run, who talks with which, and the replies asked of them."""
+"""Systems that people talk with: their identity and run, who talks with which, and requests for replies."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import OuterRef, Subquery, Sum
 
 from annotation.campaigns.campaign_actions import log
 from annotation.campaigns.settings import check_blind, refuse
@@ -139,16 +140,11 @@ def _insert(campaign: Campaign, name: str, spec: Mapping[str, Any], run: Run) ->
 
 def _check_blind(campaign: Campaign) -> None:
     """Refuse a system that the campaign's texts for its members name."""
-    guidelines, consent = (
-        rows.order_by("-version").first() for rows in (campaign.guidelines, campaign.consents)
-    )
-    texts = {
-        "name": campaign.name,
-        "guidelines": guidelines and guidelines.text,
-        "consent": consent and consent.text,
-    }
-    for title, text in texts.items():
-        check_blind(campaign.corpus, "name", f"The {title} of the campaign names", text or "")
+    texts = [("name", campaign.name)]
+    texts += [("guidelines", row.text) for row in campaign.guidelines.order_by("-version")[:1]]
+    texts += [("consent text", row.text) for row in campaign.consents.order_by("-version")[:1]]
+    for title, text in texts:
+        check_blind(campaign.corpus, "name", f"The {title} of the campaign has the name of", text)
 
 
 @transaction.atomic
@@ -179,8 +175,8 @@ def check(campaign: Campaign, plan: ChatPlan) -> None:
         refuse("partner", f"Add {lacking} more system{'s' if lacking > 1 else ''} to talk with first.")
 
 
-def calls_expected(campaign: Campaign, plan: ChatPlan, dialogues: int) -> int:
-    """Return the calls of a campaign if every conversation is completed and no call is repeated."""
+def calls_expected(plan: ChatPlan, dialogues: int) -> int:
+    """Return the calls of conversations about a number of dialogues, if all are completed."""
     return dialogues * plan.exchanges * plan.systems
 
 
@@ -242,6 +238,16 @@ def wake_run(pk: int) -> None:
         wake(run.queue)
 
 
+COST = Subquery(
+    ChatReply.objects.filter(chat=OuterRef("pk"))
+    .order_by()
+    .values("chat")
+    .annotate(cost=Sum("call__cost"))
+    .values("cost")
+)
+"""Cost of a conversation's replies, for queries of conversations; null: none, or of unknown price."""
+
+
 def next_replies(chat: Chat, number: int) -> list[ChatReply]:
     """Return the replies that were asked for as turn `number`, by place, with their calls and runs."""
     return list(chat.replies.filter(number=number).select_related("call__run", "system__run"))
@@ -256,7 +262,7 @@ def has_failed(reply: ChatReply) -> bool:
 
 
 def cancel(chat: Chat) -> None:
-    """Cancel the calls of a conversation that nobody has begun; those in flight end, and count for nothing."""
+    """Cancel the calls of a conversation that no worker has begun; others end, and count for nothing."""
     waiting = Call.objects.filter(chat_reply__chat=chat, state=Call.State.PENDING)
     ids = list(waiting.select_for_update(skip_locked=True, of=("self",)).values_list("pk", flat=True))
     Call.objects.filter(pk__in=ids).update(state=Call.State.CANCELLED)
