@@ -41,8 +41,9 @@ class ChatView:
 
     `own` is the person's number, `persona` theirs. `turn` is the number of the person who writes next, None
     with free order or once it is over. `messages` are those after the requested one, `number` of all `total`.
-    `seconds` have passed since the last turn; after `remind_seconds` whoever writes next is reminded, and
-    after `idle_seconds` the conversation is abandoned. `typing` are the numbers of the others who write.
+    `seconds` have passed since the last turn, or since the campaign went on after a pause; after
+    `remind_seconds` whoever writes next is reminded, and after `idle_seconds` the conversation is abandoned.
+    While the campaign is `paused` neither happens. `typing` are the numbers of the others who write.
     `end_reason` says why it was abandoned, empty otherwise.
 
     `reply` says where the next turn of a system is: `waiting` until it comes; `failed`: it can be asked for
@@ -61,6 +62,7 @@ class ChatView:
     seconds: int
     remind_seconds: int
     idle_seconds: int
+    paused: bool
     typing: tuple[int, ...]
     messages: tuple[dict[str, Any], ...]
     reply: str
@@ -96,8 +98,9 @@ def view(*, by: User, chat: int, after: int = 0) -> ChatView:
         ChatSeat.objects.filter(pk=seat.pk).update(seen_at=now)
     rows = list(row.messages.select_related("seat"))
     is_open = row.state == Chat.State.OPEN
+    soon = now + timedelta(seconds=TYPING_SECONDS)
     replies = chat_systems.next_replies(row, len(rows) + 1) if is_open and plan.has_systems else []
-    others = row.seats.filter(typing_until__gt=now).exclude(pk=seat.pk) if is_open else ()
+    others = row.seats.filter(typing_until__range=(now, soon)).exclude(pk=seat.pk) if is_open else ()
     return ChatView(
         state=row.state,
         end_reason=row.get_reason_display() if row.reason else "",
@@ -108,9 +111,10 @@ def view(*, by: User, chat: int, after: int = 0) -> ChatView:
         number=len(rows),
         total=plan.turns,
         most_characters=plan.most_characters,
-        seconds=max(0, int((now - _active_at(row, replies)).total_seconds())),
+        seconds=int(_silence(row, replies, now).total_seconds()),
         remind_seconds=plan.remind_minutes * 60,
         idle_seconds=plan.idle_minutes * 60,
+        paused=row.campaign.state == Campaign.State.PAUSED,
         typing=tuple(other.number for other in others),
         messages=tuple(as_json(message) for message in rows if message.number > after),
         reply=_reply_state(replies),
@@ -126,11 +130,6 @@ def _reply_state(replies: Sequence[ChatReply]) -> str:
     if any(chat_systems.has_failed(reply) for reply in missing):
         return FAILED
     return WAITING if missing else PICK if replies else ""
-
-
-def _active_at(row: Chat, replies: Sequence[ChatReply]) -> datetime:
-    """Return the time since which whoever is next has had their turn."""
-    return max([row.last_at, *(reply.at for reply in replies)])
 
 
 def persona(seat: ChatSeat) -> tuple[str, ...]:
@@ -190,11 +189,10 @@ def append(row: Chat, seat: ChatSeat, text: str, key: str, now: datetime) -> Cha
 
 def must_accept(row: Chat, now: datetime) -> None:
     """Raise ChatRefused where a conversation takes no turns."""
-    campaign = row.campaign
     if row.state != Chat.State.OPEN or overdue(row, now):
         raise ChatRefused("This conversation is over. Your text was not sent.")
-    if campaign.state != Campaign.State.OPEN or (campaign.deadline and campaign.deadline <= now):
-        raise ChatRefused("The campaign accepts nothing at the moment. Your text was not sent.")
+    if row.campaign.state != Campaign.State.OPEN:
+        raise ChatRefused("The campaign is paused. Your text was not sent: keep it, and send it later.")
 
 
 def _text(text: str, plan: ChatPlan) -> str:
@@ -256,20 +254,26 @@ def end(*, by: User, chat: Chat, reason: str) -> None:
 def overdue(row: Chat, now: datetime) -> str:
     """Return the reason for which an open conversation is to be ended now, '' for none.
 
-    Nobody wrote for too long while the campaign was not paused, or a task was taken back from somebody. While
-    a system owes a reply, it is the one who did not write.
+    Somebody's account is inactive or their task was taken back, the campaign is closed or past its deadline,
+    or nobody wrote for too long while it was not paused. While a system owes a reply, the other side failed.
     """
-    plan = row.campaign.chat_plan
-    assignments = Assignment.objects.filter(pk__in=row.seats.values("assignment"), state="leased")
-    if assignments.count() < plan.people:
+    campaign, plan = row.campaign, row.campaign.chat_plan
+    holders = Assignment.objects.filter(pk__in=row.seats.values("assignment"), state="leased")
+    if holders.filter(user__is_active=True).count() < plan.people:
         return Chat.Reason.ENDED
-    limit = timedelta(minutes=plan.idle_minutes)
-    if now - row.last_at < limit or row.campaign.state == Campaign.State.PAUSED:
-        return ""
+    if campaign.state == Campaign.State.CLOSED or (campaign.deadline and campaign.deadline <= now):
+        return Chat.Reason.CLOSED
     replies = chat_systems.next_replies(row, row.messages.count() + 1) if plan.has_systems else []
-    if now - _active_at(row, replies) < limit:
+    is_idle = _silence(row, replies, now) >= timedelta(minutes=plan.idle_minutes)
+    if not is_idle or campaign.state == Campaign.State.PAUSED:
         return ""
     return Chat.Reason.FAILED if _reply_state(replies) in (WAITING, FAILED) else Chat.Reason.IDLE
+
+
+def _silence(row: Chat, replies: Sequence[ChatReply], now: datetime) -> timedelta:
+    """Return the time since the last turn, reply or end of a pause; 0 where the clock was set back."""
+    since = [row.last_at, row.campaign.resumed_at or row.last_at, *(reply.at for reply in replies)]
+    return max(timedelta(0), now - max(since))
 
 
 @transaction.atomic

@@ -186,7 +186,7 @@ def calls_expected(plan: ChatPlan, dialogues: int) -> int:
 def draw(chat: Chat, plan: ChatPlan, user: int) -> list[ChatSystem]:
     """Draw the systems of a conversation, so that a person and a campaign meet all of them equally often.
 
-    Of equal ones, the campaign's seed decides. The caller holds the lock of the campaign's lobby.
+    Of equal ones, the campaign's seed decides. The caller holds the lock of the lobbies.
     """
     met: Counter[int] = Counter(
         Chat.systems.through.objects.filter(
