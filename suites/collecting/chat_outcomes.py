@@ -52,14 +52,13 @@ def _turns(chat: Chat, plan: ChatPlan) -> list[records.Turn]:
         if seat.is_system and plan.partner == ChatPlan.Partner.ARENA:
             extra = {"system": systems[message.number]}
         speaker = dialogue.participants[seat.number - 1]["id"]
-        given = plan.has_systems and not seat.is_system
-        time = _time(message.at)
-        turns.append(records.Turn(speaker=speaker, text=message.text, time=time, given=given, extra=extra))
+        turn = records.Turn(speaker=speaker, text=message.text, time=_time(message.at), extra=extra)
+        turns.append(replace(turn, given=plan.has_systems and not seat.is_system))
     return turns
 
 
 def _replies(chat: Chat) -> Sequence[ChatReply]:
-    return chat.replies.select_related("system__system").order_by("number", "place")
+    return list(chat.replies.select_related("system__system").order_by("number", "place"))
 
 
 def _time(moment: datetime) -> str:
@@ -97,11 +96,10 @@ def _compare(chat: Chat, turns: Sequence[records.Turn]) -> None:
     pairs: dict[int, list[tuple[ChatReply, Continuation]]] = {}
     for reply in _replies(chat):
         own = records.Turn(speaker=turns[reply.number - 1].speaker, text=reply.text, time=_time(reply.at))
-        made = _continuation(part, reply, (*before[: reply.number - 1], own))
-        pairs.setdefault(reply.number, []).append((reply, made))
+        row = _continuation(part, reply, (*before[: reply.number - 1], own))
+        pairs.setdefault(reply.number, []).append((reply, row))
     members = {
-        number: [(made.pk, made.turns.get(given=False).pk) for _, made in pair]
-        for number, pair in pairs.items()
+        number: [(row.pk, row.turns.get(given=False).pk) for _, row in pair] for number, pair in pairs.items()
     }
     comparisons.make(corpus=chat.campaign.corpus, sets=list(members.values()))
     if seat.user is None:
@@ -111,9 +109,9 @@ def _compare(chat: Chat, turns: Sequence[records.Turn]) -> None:
     for number, pair in pairs.items():
         item = Item.objects.get(compared=comparisons.compared(members[number]))
         places = dict(ItemMember.objects.filter(item=item).values_list("continuation", "number"))
-        picked = next(places[made.pk] for reply, made in pair if reply.is_picked)
-        shown = tuple(places[made.pk] for _, made in pair)
-        answers.append(labels.Answer(item, question, SECOND if picked else FIRST, shown=shown))
+        picked = next(places[row.pk] for reply, row in pair if reply.is_picked)
+        order = tuple(places[row.pk] for _, row in pair)
+        answers.append(labels.Answer(item, question, SECOND if picked else FIRST, shown=order))
     labels.record(rater=labels.rater_of_person(user=seat.user), answers=answers, occasion=Occasion.MAIN)
 
 

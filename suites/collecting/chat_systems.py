@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import combinations
@@ -128,8 +128,8 @@ def _insert(campaign: Campaign, name: str, spec: Mapping[str, Any], run: Run) ->
     system, created = System.objects.get_or_create(corpus=campaign.corpus, name=name)
     fingerprint = fingerprint_of(spec)
     if not created:
-        known = set(ChatSystem.objects.filter(system=system).values_list("fingerprint", flat=True))
-        if known != {fingerprint}:
+        fingerprints = set(ChatSystem.objects.filter(system=system).values_list("fingerprint", flat=True))
+        if fingerprints != {fingerprint}:
             refuse("name", f"The corpus has another system {name!r} already: choose another name.")
     _check_blind(campaign)
     run.save()
@@ -197,15 +197,15 @@ def draw(chat: Chat, plan: ChatPlan, user: int) -> list[ChatSystem]:
     rows = Chat.systems.through.objects.filter(chat__campaign=chat.campaign_id)
     for pk, system in rows.exclude(chat__state=Chat.State.ABANDONED).values_list("chat", "chatsystem"):
         pairs.setdefault(pk, set()).add(system)
-    held = Counter(frozenset(pair) for pair in pairs.values())
+    pair_counts = Counter(frozenset(pair) for pair in pairs.values())
     used = Counter(system for pair in pairs.values() for system in pair)
     seed = chat.campaign.seed
 
-    def order(group: Sequence[ChatSystem]) -> tuple[float, ...]:
+    def order(group: Iterable[ChatSystem]) -> tuple[float, ...]:
         ids = sorted(system.pk for system in group)
         return (
             sum(met[pk] for pk in ids),
-            held[frozenset(ids)],
+            pair_counts[frozenset(ids)],
             sum(used[pk] for pk in ids),
             u(seed, "systems", chat.task_id, user, *ids),
         )

@@ -90,7 +90,7 @@ class ChatModel:
 
     def __init__(self) -> None:
         self.bodies: list[dict[str, Any]] = []
-        self.status, self.delay, self.headers = 200, 0.0, {}
+        self.status, self.delay = 200, 0.0
         self.reply: Callable[[list[dict[str, str]]], str] = lambda messages: (
             f"I heard {messages[-1]['content']}"
         )

@@ -127,7 +127,7 @@ def test_each_pick_is_a_comparison_of_two_continuations(arena: Campaign, ana: Us
     part = chat.task.continuation
     assert (part.system.name, part.key) == ("arena", f"chat-{arena.pk}")
     turns = list(part.turns.all())
-    assert [turn.extra["extra"].get("system") for turn in turns] == [None, "Ash", None, "Birch"]
+    assert [(turn.extra or {})["extra"].get("system") for turn in turns] == [None, "Ash", None, "Birch"]
     assert [turn.given for turn in turns] == [True, False, True, False]
     pairs = Continuation.objects.filter(key__startswith=f"{part.key}-").order_by("key")
     assert [row.key.removeprefix(part.key) for row in pairs] == ["-2-1", "-2-2", "-4-1", "-4-2"]
