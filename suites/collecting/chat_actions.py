@@ -21,7 +21,7 @@ from annotation.work.checking import cleaned
 from config.web.events import publish
 from suites.collecting import chat_outcomes, chat_systems
 from suites.collecting.errors import ChatRefused, MessageRefused
-from suites.collecting.models import Chat, ChatMessage, ChatPlan, ChatReply, ChatSeat, Waiting
+from suites.collecting.models import Chat, ChatMessage, ChatReply, ChatSeat, Waiting
 
 SEEN_SECONDS = 5
 """The last request of a page is noted to this precision, so that reading rarely writes."""
@@ -166,7 +166,8 @@ def send(*, by: User, chat: int, text: str, key: str) -> ChatMessage:
     number = row.messages.count() + 1
     if plan.alternates and seat.number != (number - 1) % plan.participants + 1:
         raise ChatRefused("It is another person's turn. Your text was not sent.")
-    message = append(row, seat, _text(text, plan), cleaned(key), now)
+    text = checked_text(text, plan.most_characters, "turn")
+    message = append(row, seat, text, cleaned(key), now)
     ChatSeat.objects.filter(pk=seat.pk).update(typing_until=None, seen_at=now)
     return message
 
@@ -195,14 +196,17 @@ def must_accept(row: Chat, now: datetime) -> None:
         raise ChatRefused("The campaign is paused. Your text was not sent: keep it, and send it later.")
 
 
-def _text(text: str, plan: ChatPlan) -> str:
-    """Return a person's text as it is stored."""
+def checked_text(text: str, most_characters: int, noun: str) -> str:
+    """Return a person's text as it is stored (`plain_text`).
+
+    Raises MessageRefused for an empty or a longer one; `noun` is what it is.
+    """
     text = plain_text(text)
     if not text:
         raise MessageRefused("Write something first.")
-    if len(text) > plan.most_characters:
+    if len(text) > most_characters:
         raise MessageRefused(
-            f"A turn has at most {plan.most_characters:,} characters; this one has {len(text):,}."
+            f"A {noun} has at most {most_characters:,} characters; this one has {len(text):,}."
         )
     return text
 

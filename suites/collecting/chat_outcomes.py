@@ -9,7 +9,16 @@ from typing import Any
 
 from annotation import records, scheme_store
 from annotation.corpora import comparisons, continuing
-from annotation.models import Continuation, Item, ItemMember, Occasion, SchemeVersion, System, Task
+from annotation.models import (
+    Continuation,
+    ContinuationAuthor,
+    Item,
+    ItemMember,
+    Occasion,
+    SchemeVersion,
+    System,
+    Task,
+)
 from annotation.schemes import SCHEMES
 from annotation.schemes.definitions import FIRST, SECOND
 from annotation.work import labels
@@ -30,12 +39,21 @@ def write(chat: Chat, plan: ChatPlan) -> None:
     if plan.has_systems:
         _set_system(part, chat)
     continuing.fill(continuation=part, turns=turns)
+    _add_authors(part, chat)
     version = chat.campaign.scheme_version
     if version.unit == SchemeVersion.Unit.ITEM:
         item = Item.objects.get(continuation=part, kind=version.item_kind)
         Task.objects.filter(pk=chat.task_id).update(item=item)
     if plan.partner == ChatPlan.Partner.ARENA:
         _compare(chat, turns)
+
+
+def _add_authors(part: Continuation, chat: Chat) -> None:
+    """Note who wrote turns of a continuation: nobody is assigned what they wrote."""
+    people = chat.seats.filter(user__isnull=False).order_by("number").values_list("user", flat=True)
+    ContinuationAuthor.objects.bulk_create(
+        ContinuationAuthor(continuation=part, user_id=person) for person in people
+    )
 
 
 def _turns(chat: Chat, plan: ChatPlan) -> list[records.Turn]:
@@ -97,6 +115,7 @@ def _compare(chat: Chat, turns: Sequence[records.Turn]) -> None:
     for reply in _replies(chat):
         own = records.Turn(speaker=turns[reply.number - 1].speaker, text=reply.text, time=_time(reply.at))
         row = _continuation(part, reply, (*before[: reply.number - 1], own))
+        _add_authors(row, chat)
         pairs.setdefault(reply.number, []).append((reply, row))
     members = {
         number: [(row.pk, row.turns.get(given=False).pk) for _, row in pair] for number, pair in pairs.items()

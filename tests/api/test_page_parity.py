@@ -119,6 +119,13 @@ remove-chat-system: api-chat-system
 conversations: api-conversations
 conversation: api-conversation
 end-conversation: api-end-conversation
+write: api-write
+write-send: api-write-send
+write-draft: api-write-draft
+write-skip: api-write-skip
+new-write-campaign: api-write-campaigns
+writings: api-writings
+writing: api-writing
 campaigns: api-campaigns
 new-campaign: api-campaigns api-campaign-defaults
 campaign: api-campaign

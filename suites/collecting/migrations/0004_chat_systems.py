@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('annotation', '0010_campaign_form'),
-        ('collecting', '0002_chats'),
+        ('collecting', '0003_writing'),
         ('jobs', '0006_served_models'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
