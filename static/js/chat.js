@@ -8,6 +8,7 @@ const ASK_MS = 5000;
 const TYPING_MS = 2000;
 const SHOWN_TYPING_MS = 4000;
 const NEAR_END_PX = 48;
+const CLOCK = { hour: "2-digit", minute: "2-digit", hour12: false };
 
 const part = (name) => document.querySelector(`[data-part="${name}"]`);
 // Writes a text where it differs, so that a screen reader announces it once.
@@ -75,7 +76,11 @@ function lobby(box) {
       else if (body.address) window.location.assign(body.address);
       else {
         const others = body.others === 1 ? "1 other waits" : `${body.others} others wait`;
-        status.textContent = `You have waited for ${minutes(body.seconds)}. ${body.others ? `${others}, too.` : "Nobody else waits at the moment."} Keep this page open.`;
+        say(
+          "status",
+          `${body.others ? `${others}, too.` : "Nobody else waits at the moment."} Keep this page open.`,
+        );
+        say("time", `You have waited for ${minutes(body.seconds)}.`);
       }
     } catch (problem) {
       if (!(problem instanceof Unreachable)) throw problem;
@@ -98,7 +103,8 @@ function lobby(box) {
     clearInterval(timer);
     timer = null;
     stream.close();
-    status.textContent = "You are not waiting any more.";
+    say("status", "You are not waiting any more.");
+    say("time", "");
     show(false);
     await post(`${base}stop/`, {}).catch(() => null); // who stops asking is forgotten anyway
   });
@@ -106,7 +112,8 @@ function lobby(box) {
 
 // The text of a turn, with its line breaks.
 function textBody(text) {
-  const body = document.createElement("div");
+  const body = document.createElement("p");
+  body.className = "mb-0";
   body.dir = "auto";
   text
     .split("\n")
@@ -131,6 +138,7 @@ class Chat {
     this.typing = new Map();
     this.load = oneAtATime(() => this.read());
     part("again").addEventListener("click", () => this.act("retry/", {}));
+    if (matchMedia("(pointer: coarse)").matches) this.field.placeholder = ""; // it speaks of a keyboard
     this.form.addEventListener("submit", (event) => this.submit(event));
     this.field.addEventListener("input", () => this.typed());
     part("scroll").addEventListener("scroll", ({ target }) => {
@@ -249,12 +257,12 @@ class Chat {
     const item = document.createElement("li");
     item.className = isOwn ? "align-self-end mw-100 ps-5" : "align-self-start mw-100 pe-5";
     const bubble = document.createElement("div");
-    bubble.className = `chat-bubble p-2 px-3 text-break${isOwn ? " chat-bubble-me" : ""}`;
+    bubble.className = `chat-bubble p-2 px-3 text-break ${isOwn ? "chat-bubble-me" : "bg-surface border"}`;
     const title = document.createElement("p");
     title.className = "small text-secondary mb-0";
     const time = document.createElement("time");
     time.dateTime = at;
-    time.textContent = new Date(at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+    time.textContent = new Date(at).toLocaleTimeString([], CLOCK);
     title.append(`${this.nameOf(person)}, `, time);
     bubble.append(title, textBody(text));
     item.append(bubble);
@@ -301,7 +309,8 @@ class Chat {
     if (reply === "failed") return "No reply came. Try again, or leave the conversation.";
     if (reply === "pick") return "Which reply is better? Choose one to go on.";
     if (turn === null) return isLate ? "Please write." : "Anybody may write.";
-    if (turn !== own) return `${this.nameOf(turn)} writes next.`;
+    if (turn !== own) return `${this.nameOf(turn)} writes ${this.number ? "next" : "first"}.`;
+    if (!this.number && !isLate) return "Your turn: you write first.";
     return isLate ? "Please write: it is your turn." : "Your turn.";
   }
 
@@ -377,6 +386,7 @@ class Chat {
   finish() {
     clearInterval(this.timer);
     this.stream.close();
+    const hadFocus = this.form.contains(document.activeElement);
     this.form.hidden = true;
     part("replies").hidden = true;
     if (!part("over").hidden) return;
@@ -387,6 +397,7 @@ class Chat {
       this.seen.state === "finished"
         ? "The conversation is complete. Thank you! Please answer some questions about it."
         : `The conversation has ended early: ${this.seen.end_reason}. You can find another one.`;
+    if (hadFocus) part("over").focus();
     document.title = "Conversation over · Concord";
   }
 }
