@@ -111,7 +111,11 @@ chat-state: api-own-chat
 chat-send: api-chat-send
 chat-typing: api-chat-typing
 chat-leave: api-chat-leave
+chat-retry: api-chat-retry
+chat-pick: api-chat-pick
 new-chat-campaign: api-chat-campaigns
+new-chat-system: api-chat-systems
+remove-chat-system: api-chat-system
 conversations: api-conversations
 conversation: api-conversation
 end-conversation: api-end-conversation
