@@ -94,7 +94,7 @@ function lobby(box) {
   start.addEventListener("click", () => {
     timer = setInterval(ask, ASK_MS);
     stream = listen(`${base}events/`, ask);
-    status.textContent = "Looking for somebody …";
+    status.textContent = "One moment …";
     show(true);
     ask();
     stop.focus();
@@ -108,6 +108,17 @@ function lobby(box) {
     show(false);
     await post(`${base}stop/`, {}).catch(() => null); // who stops asking is forgotten anyway
   });
+}
+
+// The text of a turn, with its line breaks.
+function textBody(text) {
+  const body = document.createElement("p");
+  body.className = "mb-0";
+  body.dir = "auto";
+  text
+    .split("\n")
+    .forEach((line, place) => body.append(...(place ? [document.createElement("br"), line] : [line])));
+  return body;
 }
 
 class Chat {
@@ -126,6 +137,7 @@ class Chat {
     this.typedAt = -TYPING_MS;
     this.typing = new Map();
     this.load = oneAtATime(() => this.read());
+    part("again").addEventListener("click", () => this.act("retry/", {}));
     if (matchMedia("(pointer: coarse)").matches) this.field.placeholder = ""; // it speaks of a keyboard
     this.form.addEventListener("submit", (event) => this.submit(event));
     this.field.addEventListener("input", () => this.typed());
@@ -189,6 +201,48 @@ class Chat {
     else sessionStorage.setItem(this.base, JSON.stringify({ text: value, key: this.pending?.key }));
   }
 
+  // Shows the replies to choose from, side by side where there is room.
+  offer() {
+    const { replies, reply } = this.seen;
+    const box = part("replies");
+    box.hidden = reply !== "pick";
+    const offered = reply === "pick" ? String(this.number + 1) : "";
+    if (box.dataset.number === offered) return;
+    box.dataset.number = offered;
+    box.replaceChildren(...replies.map(({ place, text }) => this.choice(place, text)));
+    if (replies.length) box.scrollIntoView({ block: "end" });
+  }
+
+  choice(place, text) {
+    const column = document.createElement("div");
+    column.className = "col-12 col-md-6";
+    const card = document.createElement("section");
+    card.className = "card card-body h-100";
+    const title = document.createElement("h2");
+    title.className = "small text-secondary";
+    title.textContent = `Reply ${place}`;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "btn mt-auto";
+    button.textContent = `Go on with Reply ${place}`;
+    button.addEventListener("click", () => this.act("pick/", { number: this.number + 1, place }));
+    card.append(title, textBody(text), button);
+    column.append(card);
+    return column;
+  }
+
+  // Sends a small act; whether it succeeded or not, the state is read again.
+  async act(address, body) {
+    try {
+      const { ok, body: answer } = await post(`${this.base}${address}`, body);
+      part("error").textContent = ok ? "" : answer.error;
+    } catch (problem) {
+      if (!(problem instanceof Unreachable)) throw problem;
+      part("error").textContent = "No connection. Try again.";
+    }
+    await this.load();
+  }
+
   nameOf(person) {
     if (person === this.seen.own) return "You";
     return this.seen.people === 2 ? "Partner" : `Person ${person}`;
@@ -210,13 +264,7 @@ class Chat {
     time.dateTime = at;
     time.textContent = new Date(at).toLocaleTimeString([], CLOCK);
     title.append(`${this.nameOf(person)}, `, time);
-    const body = document.createElement("p");
-    body.className = "mb-0";
-    body.dir = "auto";
-    text
-      .split("\n")
-      .forEach((line, place) => body.append(...(place ? [document.createElement("br"), line] : [line])));
-    bubble.append(title, body);
+    bubble.append(title, textBody(text));
     item.append(bubble);
     part("log").append(item);
     this.follows ||= isOwn;
@@ -232,6 +280,7 @@ class Chat {
     const writers = [...this.typing]
       .filter(([, at]) => now - at < SHOWN_TYPING_MS)
       .map(([person]) => this.nameOf(person));
+    if (seen.reply === "waiting" && !writers.length) writers.push("Partner");
     say(
       "typing",
       isOver || !writers.length ? "" : `${writers.join(", ")} ${writers.length > 1 ? "are" : "is"} writing …`,
@@ -242,19 +291,23 @@ class Chat {
       this.finish();
       return;
     }
+    this.offer();
+    part("again").hidden = seen.reply !== "failed";
     const passed = seen.seconds + (now - this.loadedAt) / 1000;
     const left = Math.max(0, seen.idle_seconds - passed);
     const isLate = passed >= seen.remind_seconds && !seen.paused;
-    const isMine = seen.turn === seen.own && !seen.paused;
+    const isMine = (seen.turn === seen.own || seen.reply === "pick") && !seen.paused;
     say("status", this.turnText(isLate));
     say("time", this.timeText(passed, isLate ? left : null));
-    part("status").classList.toggle("text-danger", isLate && this.mayWrite());
+    part("status").classList.toggle("text-danger", isLate && isMine);
     document.title = `${isMine ? "● Your turn" : "Conversation"} · Concord`;
   }
 
   turnText(isLate) {
-    const { turn, own, paused } = this.seen;
+    const { turn, own, paused, reply } = this.seen;
     if (paused) return "Paused by the researchers: nothing is sent until they go on, and you lose no time.";
+    if (reply === "failed") return "No reply came. Try again, or leave the conversation.";
+    if (reply === "pick") return "Which reply is better? Choose one to go on.";
     if (turn === null) return isLate ? "Please write." : "Anybody may write.";
     if (turn !== own) return `${this.nameOf(turn)} writes ${this.number ? "next" : "first"}.`;
     if (!this.number && !isLate) return "Your turn: you write first.";
@@ -335,6 +388,7 @@ class Chat {
     this.stream.close();
     const hadFocus = this.form.contains(document.activeElement);
     this.form.hidden = true;
+    part("replies").hidden = true;
     if (!part("over").hidden) return;
     sessionStorage.removeItem(this.base);
     for (const opener of document.querySelectorAll("[data-opens]")) opener.hidden = true;
