@@ -10,6 +10,7 @@ from django import template
 from django.forms import BoundField
 from django.template.base import render_value_in_context
 from django.template.loader import render_to_string
+from django.templatetags.static import static
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
@@ -179,6 +180,16 @@ def form(
 
 
 @register.simple_tag(takes_context=True)
+def fieldform(
+    context: template.Context, fields: Any, button: Any = "", route: str = "", *values: Any, **frame: Any
+) -> SafeString:
+    """Return a form with all fields of a Django form and its button; the rest as for `form`."""
+    names = {"form": fields}
+    content = render_to_string("_components/form.html", names, request=context.get("request"))
+    return form(context, content, button, route, *values, **frame)
+
+
+@register.simple_tag(takes_context=True)
 def act(
     context: template.Context,
     text: Any,
@@ -205,6 +216,24 @@ def pick(key: Any, name: Any) -> SafeString:
         {"id": f"select-{key}", "value": key, "aria-label": f"Select {name}", "class": "form-check-input"}
     )
     return format_html('<td><input type="checkbox" name="selected" form="bulk"{}></td>', pairs)
+
+
+@register.filter
+def script(name: str) -> SafeString:
+    """Return the element that loads a script of `static/js`; `module` loads one that imports others."""
+    return format_html('<script src="{}" defer></script>', static(f"js/{name}.js"))
+
+
+@register.filter
+def module(name: str) -> SafeString:
+    """Return the element that loads a script of `static/js` as a module."""
+    return format_html('<script type="module" src="{}"></script>', static(f"js/{name}.js"))
+
+
+@register.filter
+def styles(name: str) -> SafeString:
+    """Return the element that loads a style sheet of `static/css`."""
+    return format_html('<link rel="stylesheet" href="{}">', static(f"css/{name}.css"))
 
 
 @register.filter
