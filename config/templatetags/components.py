@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from django import template
 from django.forms import BoundField
@@ -17,12 +17,43 @@ from django.utils.safestring import SafeString, mark_safe
 
 register = template.Library()
 
+Tag = TypeVar("Tag", bound=Callable[..., SafeString])
+
+
+class ConditionalNode(template.Node):
+    """A block tag of which nothing is rendered where its condition is empty or false."""
+
+    def __init__(self, block: Any, condition: Any) -> None:
+        self.block = block
+        self.nodelist = block.nodelist
+        self.condition = condition
+
+    def render(self, context: template.Context) -> SafeString:
+        is_shown = self.condition.resolve(context, ignore_failures=True)
+        return SafeString(self.block.render(context) if is_shown else "")
+
+
+def conditional(tag: Tag) -> Tag:
+    """Let a block tag, registered below this, take `when`, as in `{% part "Notes" when=notes %}`."""
+    compile_block = register.tags[tag.__name__]
+
+    def compile_conditional(parser: Any, token: Any) -> template.Node:
+        bits = token.split_contents()
+        conditions = [bit.removeprefix("when=") for bit in bits if bit.startswith("when=")]
+        token.contents = " ".join(bit for bit in bits if not bit.startswith("when="))
+        block = compile_block(parser, token)
+        return ConditionalNode(block, parser.compile_filter(conditions[0])) if conditions else block
+
+    register.tag(tag.__name__, compile_conditional)
+    return tag
+
 
 @dataclass(frozen=True)
 class Heading:
     """A column of a table: whether it holds numbers, and whether only screen readers get its heading.
 
-    The list sorts by it at `href`; `direction` is how it is sorted now (`ascending`, `descending`).
+    The list sorts by it at `href`; `direction` is how it is sorted now (`ascending`, `descending`). As a cell
+    of a row it may have classes, `kind`.
     """
 
     text: Any
@@ -31,6 +62,7 @@ class Heading:
     key: str = ""
     href: str = ""
     direction: str = ""
+    kind: str = ""
 
 
 @register.filter
@@ -62,6 +94,12 @@ def figure(value: Any) -> Heading:
 
 
 @register.filter
+def cell(value: Any, kind: str) -> Heading:
+    """Return a value as a cell with classes, such as `words` for a text that wraps."""
+    return Heading(value, kind=kind)
+
+
+@register.filter
 def figures(values: Iterable[Any]) -> list[Heading]:
     """Return values as cells of columns of numbers."""
     return [figure(value) for value in values]
@@ -69,17 +107,18 @@ def figures(values: Iterable[Any]) -> list[Heading]:
 
 @register.simple_tag(takes_context=True)
 def row(context: template.Context, *cells: Any) -> SafeString:
-    """Return a row of a table: its first cell names it; `figure` and `figures` make cells of numbers."""
+    """Return a row of a table: its first cell names it; `figure`, `figures` and `cell` give cells classes."""
     line = []
-    values = [value for cell in cells for value in (cell if isinstance(cell, list) else [cell])]
+    values = [value for entry in cells for value in (entry if isinstance(entry, list) else [entry])]
     for place, value in enumerate(values):
-        cell = value if isinstance(value, Heading) else Heading(value)
-        text = mark_safe(render_value_in_context(cell.text, context))
-        pattern = '<td class="n">{}</td>' if cell.is_numeric else "<td>{}</td>"
-        line.append(format_html(pattern if place else '<th scope="row">{}</th>', text))
+        entry = value if isinstance(value, Heading) else Heading(value)
+        text = mark_safe(render_value_in_context(entry.text, context))
+        kind = _attributes({"class": "n" if entry.is_numeric else entry.kind or None})
+        line.append(format_html("<td{}>{}</td>" if place else '<th scope="row"{}>{}</th>', kind, text))
     return format_html("<tr>{}</tr>", mark_safe("".join(line)))
 
 
+@conditional
 @register.simple_block_tag
 def table(content: SafeString, *headings: Any, kind: str = "", none: Any = None, **frame: Any) -> SafeString:
     """Frame the rows of a table with its headings: texts, or lists of texts, with the filters above.
@@ -143,6 +182,7 @@ def emptystate(title: Any, text: Any, action: Any = "", route: str = "", *values
     return render_to_string("_components/empty.html", names | {"href": href})
 
 
+@conditional
 @register.simple_block_tag
 def part(
     content: SafeString, title: Any = "", *, id: str = "", label: str = "", note: Any = "", beside: Any = ""
@@ -155,6 +195,7 @@ def part(
     return render_to_string("_components/part.html", names)
 
 
+@conditional
 @register.simple_block_tag(takes_context=True)
 def form(
     context: template.Context,
@@ -275,6 +316,7 @@ def state(state: str, is_empty: Any = False) -> SafeString:
     return badge(STATE_WORDS.get(state, state), tones[0] if tones else "")
 
 
+@conditional
 @register.simple_block_tag
 def card(
     content: SafeString, title: Any, *, level: int = 2, extra: str = "", note: Any = "", beside: Any = ""
@@ -501,6 +543,7 @@ def dialog(content: SafeString, id: str, *, title: str = "", closes: bool = Fals
     return render_to_string("_components/dialog.html", names)
 
 
+@conditional
 @register.simple_block_tag
 def fold(
     content: SafeString, id: str, *, title: str = "", result: str = "", is_open: bool = False
