@@ -120,14 +120,16 @@ def row(context: template.Context, *cells: Any) -> SafeString:
 
 @conditional
 @register.simple_block_tag
-def table(content: SafeString, *headings: Any, kind: str = "", none: Any = None, **frame: Any) -> SafeString:
+def table(
+    content: SafeString, *headings: Any, kind: str = "", none: Any = None, instead: Any = None, **frame: Any
+) -> SafeString:
     """Frame the rows of a table with its headings: texts, or lists of texts, with the filters above.
 
-    A keyword that `tableframe` takes names the table and places it; kind: a class of the table; none: what
-    stands in its place where it has no rows, empty for nothing.
+    A keyword that `tableframe` takes names the table and places it; kind: a class of the table; none: the
+    sentence that stands in its place where it has no rows, empty for nothing; instead: the element that does.
     """
-    if none is not None and not content.strip():
-        return format_html('<p class="text-secondary">{}</p>', none) if none else SafeString("")
+    if (none is not None or instead) and not content.strip():
+        return _in_place_of_rows(none, instead)
     columns = [
         heading if isinstance(heading, Heading) else Heading(heading)
         for argument in headings
@@ -137,12 +139,27 @@ def table(content: SafeString, *headings: Any, kind: str = "", none: Any = None,
     return tableframe(render_to_string("_components/table.html", names), **frame)
 
 
+def _in_place_of_rows(sentence: Any, element: Any) -> SafeString:
+    if element or not sentence:
+        return SafeString(element or "")
+    return format_html('<p class="text-secondary">{}</p>', sentence)
+
+
 @register.simple_block_tag(takes_context=True)
-def listing(context: template.Context, content: SafeString, page: Any, **frame: Any) -> SafeString:
+def listing(
+    context: template.Context,
+    content: SafeString,
+    page: Any,
+    none: Any = None,
+    instead: Any = None,
+    **frame: Any,
+) -> SafeString:
     """Frame the rows of a list (`config.listing`) with headings and pages, or say that nothing matches.
 
-    Keywords as for `table`.
+    Keywords as for `table`; without a filter, none and instead stand in the place of an empty list.
     """
+    if (none is not None or instead) and not page.object_list and not page.text:
+        return _in_place_of_rows(none, instead)
     names = {"page": page, "table": table(content, page.columns, **frame)}
     return render_to_string("_components/listing.html", names, request=context["request"])
 
