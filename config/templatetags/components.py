@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from django import template
 from django.forms import BoundField
 from django.template.base import render_value_in_context
+from django.template.defaultfilters import unordered_list
 from django.template.loader import render_to_string
 from django.templatetags.static import static
 from django.urls import reverse
@@ -21,28 +22,28 @@ Tag = TypeVar("Tag", bound=Callable[..., SafeString])
 
 
 class ConditionalNode(template.Node):
-    """A block tag of which nothing is rendered where its condition is empty or false."""
+    """A tag of which nothing is rendered where its condition is empty or false."""
 
-    def __init__(self, block: Any, condition: Any) -> None:
-        self.block = block
-        self.nodelist = block.nodelist
+    def __init__(self, node: Any, condition: Any) -> None:
+        self.node = node
+        self.nodelist = getattr(node, "nodelist", template.NodeList())
         self.condition = condition
 
     def render(self, context: template.Context) -> SafeString:
         is_shown = self.condition.resolve(context, ignore_failures=True)
-        return SafeString(self.block.render(context) if is_shown else "")
+        return SafeString(self.node.render(context) if is_shown else "")
 
 
 def conditional(tag: Tag) -> Tag:
-    """Let a block tag, registered below this, take `when`, as in `{% part "Notes" when=notes %}`."""
-    compile_block = register.tags[tag.__name__]
+    """Let a tag, registered below this, take `when`, as in `{% part "Notes" when=notes %}`."""
+    compile_tag = register.tags[tag.__name__]
 
     def compile_conditional(parser: Any, token: Any) -> template.Node:
         bits = token.split_contents()
         conditions = [bit.removeprefix("when=") for bit in bits if bit.startswith("when=")]
         token.contents = " ".join(bit for bit in bits if not bit.startswith("when="))
-        block = compile_block(parser, token)
-        return ConditionalNode(block, parser.compile_filter(conditions[0])) if conditions else block
+        node = compile_tag(parser, token)
+        return ConditionalNode(node, parser.compile_filter(conditions[0])) if conditions else node
 
     register.tag(tag.__name__, compile_conditional)
     return tag
@@ -247,6 +248,7 @@ def fieldform(
     return form(context, content, button, route, *values, **frame)
 
 
+@conditional
 @register.simple_tag(takes_context=True)
 def act(
     context: template.Context,
@@ -292,6 +294,24 @@ def module(name: str) -> SafeString:
 def styles(name: str) -> SafeString:
     """Return the element that loads a style sheet of `static/css`."""
     return format_html('<link rel="stylesheet" href="{}">', static(f"css/{name}.css"))
+
+
+@register.filter
+def statistic(entry: Any) -> SafeString:
+    """Return a figure with its interval, or the reason why there is none."""
+    return render_to_string("_components/statistic.html", {"entry": entry})
+
+
+@register.filter
+def proportion(share: Any) -> SafeString:
+    """Return a result that is a share, in per cent with its interval, or the reason why there is none."""
+    return render_to_string("_components/proportion.html", {"share": share})
+
+
+@register.filter
+def bullets(sentences: Iterable[Any], kind: str = "") -> SafeString:
+    """Return sentences as a list; kind: its classes."""
+    return format_html("<ul{}>{}</ul>", _attributes({"class": kind or None}), unordered_list(sentences))
 
 
 @register.filter
@@ -355,6 +375,7 @@ def facts(context: template.Context, rows: Iterable[tuple[Any, Any]]) -> SafeStr
     return mark_safe("".join(fact(context, name, value) for name, value in rows))
 
 
+@conditional
 @register.simple_tag(takes_context=True)
 def fact(context: template.Context, term: Any, value: Any) -> SafeString:
     """Return an entry of `<dl class="facts">`; nothing where there is no value."""
@@ -379,6 +400,7 @@ def isolated(text: Any) -> SafeString:
     return format_html("<bdi>{}</bdi>", text)
 
 
+@conditional
 @register.simple_tag(takes_context=True)
 def input(
     context: template.Context, name: str, label: Any, value: Any = None, **attributes: Any
@@ -393,6 +415,7 @@ def input(
     return _field(label, format_html("<input{}>", _attributes(pairs | {"value": text})), beside)
 
 
+@conditional
 @register.simple_tag(takes_context=True)
 def textarea(
     context: template.Context, name: str, label: Any, value: Any = "", **attributes: Any
@@ -403,6 +426,7 @@ def textarea(
     return _field(label, format_html("<textarea{}>\n{}</textarea>", _attributes(pairs), text), beside)
 
 
+@conditional
 @register.simple_tag
 def fields(*parts: Any) -> SafeString:
     """Return fields of a Django form, single ones or lists of them; none for a field that it lacks."""
@@ -413,6 +437,7 @@ def fields(*parts: Any) -> SafeString:
     return mark_safe("".join(lines))
 
 
+@conditional
 @register.simple_tag
 def checkbox(name: str, label: Any, value: Any = None, **attributes: Any) -> SafeString:
     """Return a box to tick before its label; keywords are attributes, such as `checked`."""
@@ -427,6 +452,7 @@ def datalist(id: str, values: Iterable[Any]) -> SafeString:
     return format_html('<datalist id="{}">{}</datalist>', id, lines)
 
 
+@conditional
 @register.simple_tag
 def choices(
     name: str,
@@ -458,6 +484,7 @@ def _attribute(row: Any, name: str) -> Any:
 SELECTED = mark_safe(" selected")
 
 
+@conditional
 @register.simple_tag
 def select(
     name: str, label: Any, options: Iterable[Any], current: Any = None, **attributes: Any
@@ -489,6 +516,7 @@ def _options(options: Iterable[Any], current: Any) -> list[SafeString]:
     return lines
 
 
+@conditional
 @register.simple_tag
 def hidden(pairs: Iterable[tuple[str, Any]] = (), **values: Any) -> SafeString:
     """Return hidden fields of a form, from pairs or keywords; none for those without a value."""
