@@ -111,10 +111,21 @@ chat-state: api-own-chat
 chat-send: api-chat-send
 chat-typing: api-chat-typing
 chat-leave: api-chat-leave
+chat-retry: api-chat-retry
+chat-pick: api-chat-pick
 new-chat-campaign: api-chat-campaigns
+new-chat-system: api-chat-systems
+remove-chat-system: api-chat-system
 conversations: api-conversations
 conversation: api-conversation
 end-conversation: api-end-conversation
+write: api-write
+write-send: api-write-send
+write-draft: api-write-draft
+write-skip: api-write-skip
+new-write-campaign: api-write-campaigns
+writings: api-writings
+writing: api-writing
 campaigns: api-campaigns
 new-campaign: api-campaigns api-campaign-defaults
 campaign: api-campaign
