@@ -283,6 +283,7 @@ export-labels: api-export-labels
 export-package: api-export-package
 transcripts: api-export-transcripts
 export-transcripts: api-export-transcripts
+export-dialogues: api-export-dialogues
 export-sft: api-export-sft
 export-names: api-export-names
 export-file: api-export-file

@@ -118,6 +118,7 @@ RESEARCHERS = _names(
     "turns-and-whole turns-and-whole-file api-turns-and-whole",
     "exports export-names api-export-names",
     "export-sft api-export-sft",
+    "export-dialogues api-export-dialogues",
     "export-labels export-package transcripts export-transcripts export-file export-manifest",
     "plan plan-file plan-progress api-plan",
     "new-bench bench draft-panel draft-act bench-differences bench-mark bench-marks",
