@@ -48,9 +48,7 @@ SCHEME = "comperdial_dialogue"
 TASKS, ANNOTATORS = 10_000, 20
 PATIENCE = 120.0
 SETTLED = supervisor.SETTLED + 0.5
-"""Seconds after the start of a process until one is killed: the supervisor restarts it at once, and the others
-answer meanwhile.
-"""
+"""Seconds from the start of a process until the next kill: it then starts again at once."""
 LOOK_EVERY = 0.1
 
 

@@ -17,8 +17,9 @@ from annotation.models import Campaign, Corpus
 from config import api
 from config.lists import Filters, one_of
 from config.permissions import IsSignedIn
-from suites.collecting import chat_actions, chat_lobby, chat_plans
+from suites.collecting import chat_actions, chat_dialogues, chat_lobby, chat_plans
 from suites.collecting.chat_plans import PLAN_SETTINGS
+from suites.collecting.inventory_actions import LONGEST_NAME
 from suites.collecting.models import Chat, ChatPlan
 
 Plain = serializers.Serializer[Any]
@@ -204,6 +205,31 @@ def end_conversation(request: Request, campaign: int, chat: int) -> dict[str, An
     return ConversationSerializer(get_object_or_404(_rows(campaign), pk=chat)).data
 
 
+class NewConversationDialoguesSerializer(Plain):
+    """A corpus to make of a campaign's finished conversations."""
+
+    name = serializers.CharField(max_length=LONGEST_NAME)
+
+
+class ConversationDialoguesSerializer(Plain):
+    """The corpus and its number of dialogues."""
+
+    corpus = serializers.CharField(source="corpus.name")
+    dialogues = serializers.IntegerField()
+
+
+@api.post(
+    NewConversationDialoguesSerializer,
+    ConversationDialoguesSerializer,
+    permission=IsCampaignResearcher,
+    status=201,
+)
+def make_dialogues(request: Request, campaign: int) -> chat_dialogues.FixedDialogues:
+    """Campaign researchers: make a corpus whose dialogues are the campaign's finished conversations."""
+    row = get_object_or_404(ChatPlan.objects.select_related("campaign"), campaign=campaign).campaign
+    return chat_dialogues.make_dialogues(by=api.user(request), campaign=row, **api.data(request))
+
+
 urlpatterns = [
     path("chat-campaigns/", api.route(create), name="api-chat-campaigns"),
     path("work/<int:campaign>/lobby/", api.route(wait, stop_waiting), name="api-lobby"),
@@ -212,6 +238,11 @@ urlpatterns = [
     path("work/chats/<int:chat>/typing/", api.route(set_typing), name="api-chat-typing"),
     path("work/chats/<int:chat>/leave/", api.route(leave), name="api-chat-leave"),
     path("campaigns/<int:campaign>/conversations/", api.route(conversations), name="api-conversations"),
+    path(
+        "campaigns/<int:campaign>/conversations/dialogues/",
+        api.route(make_dialogues),
+        name="api-conversation-dialogues",
+    ),
     path(
         "campaigns/<int:campaign>/conversations/<int:chat>/", api.route(conversation), name="api-conversation"
     ),

@@ -115,6 +115,7 @@ new-chat-campaign: api-chat-campaigns
 conversations: api-conversations
 conversation: api-conversation
 end-conversation: api-end-conversation
+conversation-dialogues: api-conversation-dialogues
 campaigns: api-campaigns
 new-campaign: api-campaigns api-campaign-defaults
 campaign: api-campaign

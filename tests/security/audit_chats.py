@@ -23,8 +23,19 @@ def make_chat() -> Any:
     return meet(chat_campaign(people), *people)
 
 
+def make_held() -> Any:
+    from tests import factories
+    from tests.suites.collecting.talking import chat_campaign, hold, meet
+
+    people = factories.user(), factories.user()
+    chat = meet(chat_campaign(people), *people)
+    hold(chat, *people)
+    return chat.campaign
+
+
 LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "suites.collecting.chat_plans.create": lambda by: make_fields(),
+    "suites.collecting.chat_dialogues.make_dialogues": lambda by: {"campaign": make_held(), "name": "held"},
     "suites.collecting.chat_actions.end": lambda by: {"chat": make_chat(), "reason": "why"},
 }
 TRACED = {

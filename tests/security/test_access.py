@@ -33,8 +33,8 @@ MEMBERS = _names(
     "api-lobby api-own-chat api-chat-send api-chat-typing api-chat-leave",
 )
 RESEARCHERS = _names(
-    "new-chat-campaign conversations conversation end-conversation",
-    "api-chat-campaigns api-conversations api-conversation api-end-conversation",
+    "new-chat-campaign conversations conversation end-conversation conversation-dialogues",
+    "api-chat-campaigns api-conversations api-conversation api-end-conversation api-conversation-dialogues",
     "corpora hide-first-steps corpus dialogue import-corpus upload load-mapping cancel-upload resume-upload",
     "draw-split corpus-dialogues corpus-annotation corpus-judges corpus-results corpus-gold corpus-settings",
     "search",
