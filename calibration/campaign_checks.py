@@ -6,8 +6,8 @@ import csv
 import io
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -123,7 +123,7 @@ STATISTICS = {
     "ratio": ("percent_agreement", "icc_2_1"),
 }
 """Statistics of repeated answers, by level of the question."""
-STATES = ("new", "training", "test", "failed", "working", "paused")
+STATES = ("unqualified", "new", "training", "test", "failed", "working", "paused")
 """Possible states of an annotator in a campaign."""
 NO_CHECKS = Result("share_right", status="insufficient", reason="no checks yet")
 NO_REPEATS = Result("percent_agreement", status="insufficient", reason="no repeats yet")
@@ -245,12 +245,23 @@ def people(campaign: Campaign) -> list[Person]:
     skipped = list(skips.values_list("user", flat=True))
     twice = answered_twice(campaign)
     stages = check_stages.stages(campaign.pk)
-    return [
+    unqualified = _unqualified(plan, names, standings)
+    rows = [
         _person(
             user, name, standings.get(user), plan, stages, tries, checks[user], skipped.count(user), twice
         )
         for user, name in sorted(names.items(), key=lambda pair: pair[1])
     ]
+    return [replace(row, state="unqualified") if row.user in unqualified else row for row in rows]
+
+
+def _unqualified(plan: CheckPlan | None, users: Iterable[int], standings: Mapping[int, Standing]) -> set[int]:
+    """Return who has still to pass the test of the campaign that comes first."""
+    if plan is None or plan.prerequisite_id is None:
+        return set()
+    passed = Standing.objects.filter(campaign=plan.prerequisite_id, admitted_at__isnull=False)
+    by_hand = {user for user, standing in standings.items() if standing.admitted_why}
+    return set(users) - set(passed.values_list("user", flat=True)) - by_hand
 
 
 def _person(

@@ -148,6 +148,9 @@ class MyCampaignSerializer(serializers.Serializer[Any]):
     state = serializers.CharField()
     done = serializers.IntegerField()
     limits = LimitsSerializer()
+    prerequisite = serializers.CharField(
+        allow_blank=True, help_text="Name of the campaign whose test has to be passed first"
+    )
 
 
 class SubmitSerializer(serializers.Serializer[Any]):
@@ -209,6 +212,7 @@ def my_campaigns(request: Request) -> list[dict[str, Any]]:
     """Everyone signed in: list the campaigns of which you are a member."""
     mine = CampaignMember.objects.filter(user=api.user(request)).exclude(campaign__state="draft")
     mine = mine.filter(campaign__archived_at=None)
+    first = check_stages.prerequisites(api.user(request).pk)
     return [
         {
             "campaign": member.campaign_id,
@@ -216,6 +220,7 @@ def my_campaigns(request: Request) -> list[dict[str, Any]]:
             "state": member.campaign.state,
             "done": member.done,
             "limits": limits_of(member).as_json(),
+            "prerequisite": first[member.campaign_id].name if member.campaign_id in first else "",
         }
         for member in mine.select_related("campaign").order_by("-campaign_id")
     ]

@@ -312,7 +312,9 @@ def locked(campaign: Campaign) -> Campaign:
 
 def _change(by: User, campaign: Campaign, state: str, **detail: Any) -> None:
     before, campaign.state = campaign.state, state
-    campaign.save(update_fields=["state"])
+    if state == State.OPEN and before != State.DRAFT:
+        campaign.resumed_at = timezone.now()
+    campaign.save(update_fields=["state", "resumed_at"])
     log(by, campaign, state, before=before, **detail)
 
 

@@ -160,6 +160,7 @@ NOT_COPIED = {
     "name",
     "state",
     "archived_at",
+    "resumed_at",
     "created_at",
     "created_by",
     "batches_open",

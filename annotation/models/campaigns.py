@@ -225,6 +225,8 @@ class Campaign(models.Model):
     whom `not_own` ("", "participants" or "metadata.FIELD") names as an author of it; where `groups_by` ("",
     "system", "part" or "metadata.FIELD") has a group for its stratum, only that group. `ruled` is set where
     slots have gates.
+
+    `resumed_at` is when it was last opened again after a pause or its end.
     """
 
     class State(models.TextChoices):
@@ -342,6 +344,7 @@ class Campaign(models.Model):
         max_length=10, choices=JoinProof, default=JoinProof.BROWSER, db_default=JoinProof.BROWSER
     )
     archived_at = models.DateTimeField(null=True)
+    resumed_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
 

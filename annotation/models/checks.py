@@ -32,6 +32,9 @@ class CheckPlan(models.Model):
     `test_mark` (0 to 1) by `test_measure`, in at most `test_tries`; `test_tells` sets the feedback after it.
     Over the last `window` checks of a person, once there are at least `least`, a share of right answers below
     the marks warns, pauses, or excludes the person from gold (None: never).
+
+    Main work, training and test are for people who were admitted by the test of the campaign `prerequisite`
+    (None: for all members).
     """
 
     class Measure(models.TextChoices):
@@ -57,9 +60,16 @@ class CheckPlan(models.Model):
     warn_below = models.FloatField(null=True)
     pause_below = models.FloatField(null=True)
     leave_out_below = models.FloatField(null=True)
+    prerequisite = models.ForeignKey(
+        "annotation.Campaign", null=True, on_delete=models.PROTECT, related_name="+"
+    )
 
     class Meta:
         constraints = [
+            models.CheckConstraint(
+                condition=Q(prerequisite__isnull=True) | ~Q(prerequisite=models.F("campaign")),
+                name="check_plan_prerequisite_is_another",
+            ),
             models.CheckConstraint(
                 condition=Q(test_mark__gte=0, test_mark__lte=1, test_tries__gte=1), name="check_plan_test"
             ),

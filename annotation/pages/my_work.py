@@ -20,7 +20,7 @@ from annotation.models import CampaignMember, CampaignRole, Comfort, ConsentGive
 from annotation.models.people import LONGEST_BREAK, SHORTEST_BREAK
 from annotation.pages.people import refused
 from annotation.people import preferences
-from annotation.work import own_work
+from annotation.work import check_stages, own_work
 from annotation.work.leases import limits_of
 from annotation.work.own_work import with_work
 from annotation.work.submissions import taken_back
@@ -112,6 +112,7 @@ def my_campaigns(request: HttpRequest) -> HttpResponse:
         "paces": own_work.paces(user=viewer.pk),
         "agreed": _agreed(viewer),
         "unread": _unread(viewer),
+        "prerequisites": check_stages.prerequisites(viewer.pk),
         "taken_back": _taken_back(viewer),
         "looked_after": access.managed(viewer).filter(archived_at=None).order_by("-id")
         if not is_researcher(viewer)

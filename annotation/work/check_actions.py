@@ -9,7 +9,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import F, Min
+from django.db.models import F, Min, QuerySet
 from django.utils import timezone
 
 from annotation.campaigns.campaign_actions import locked, log
@@ -331,6 +331,11 @@ class CheckSetting(Setting):
 SETTINGS = {
     setting.name: setting
     for setting in (
+        CheckSetting(
+            "prerequisite",
+            "Campaign whose test comes first",
+            "People get no task here before they have passed the test of that campaign.",
+        ),
         CheckSetting("training_again", "Training may be done more than once"),
         CheckSetting(
             "test_mark",
@@ -426,7 +431,8 @@ def set_up(*, by: User, campaign: Campaign, **plan_settings: Any) -> CheckPlan:
         setattr(plan, name, value)
     _check(plan)
     plan.save()
-    log(by, campaign, "set up checks", **plan_settings)
+    first = plan_settings.get("prerequisite")
+    log(by, campaign, "set up checks", **plan_settings | ({"prerequisite": first.name} if first else {}))
     return plan
 
 
@@ -615,6 +621,22 @@ def _check(plan: CheckPlan) -> None:
     check_values(plan, SETTINGS)
     if plan.least > plan.window:
         refuse("least", "A rule cannot wait for more checks than it looks back on.")
+    first = plan.prerequisite
+    if first is not None and not qualifying().filter(pk=first.pk).exists():
+        refuse("prerequisite", f"The campaign “{first.name}” has no test: add key tasks for its test first.")
+    seen = {plan.campaign_id}
+    while first is not None:
+        if first.pk in seen:
+            refuse("prerequisite", "Two campaigns cannot each wait for the test of the other.")
+        seen.add(first.pk)
+        before = CheckPlan.objects.filter(campaign=first).select_related("prerequisite").first()
+        first = before and before.prerequisite
+
+
+def qualifying() -> QuerySet[Campaign]:
+    """Return the campaigns that have a test."""
+    keys = KeyTask.objects.filter(occasion=Occasion.QUALIFICATION, retired_at=None)
+    return Campaign.objects.filter(pk__in=keys.values("campaign"))
 
 
 def copy_to(*, by: User, of: Campaign, to: Campaign) -> None:
@@ -639,7 +661,8 @@ def copy_to(*, by: User, of: Campaign, to: Campaign) -> None:
 def let_in(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
     """Admit a member who has not passed to the main work, for a reason. Raises CampaignRefused."""
     member_status = _lock_status(campaign, user)
-    if member_status.admitted_at is not None:
+    plan = CheckPlan.objects.get(campaign=campaign)
+    if member_status.admitted_at is not None and check_stages.prerequisite(plan, member_status) is None:
         refuse("verb", "This person does the main work already.")
     now = timezone.now()
     attempt = check_stages.under_way(member_status)

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from annotation.errors import AnswerRefused
 from annotation.models import Corpus, Item, KeyAnswer, Rater, turn_numbers
-from annotation.models.campaigns import Campaign
+from annotation.models.campaigns import Campaign, CampaignMember
 from annotation.models.checks import STAGES, Attempt, CheckPlan, CheckResult, KeyTask, Standing
 from annotation.models.labels import Occasion
 from annotation.models.work import Assignment
@@ -138,6 +138,32 @@ def stage(member_status: Standing) -> str:
     return ""
 
 
+def prerequisite(plan: CheckPlan, member_status: Standing) -> Campaign | None:
+    """Return the campaign whose test somebody has to pass before anything here, None for none.
+
+    Whoever was let in by hand needs none.
+    """
+    if plan.prerequisite_id is None or member_status.admitted_why:
+        return None
+    passed = Standing.objects.filter(
+        campaign=plan.prerequisite_id, user=member_status.user_id, admitted_at__isnull=False
+    )
+    return None if passed.exists() else Campaign.objects.get(pk=plan.prerequisite_id)
+
+
+def prerequisites(user: int) -> dict[int, Campaign]:
+    """Return the campaigns whose test a member has to pass first, by the campaign that waits for it."""
+    plans = CheckPlan.objects.filter(campaign__members__user=user, prerequisite__isnull=False)
+    mine = Standing.objects.filter(user=user)
+    admitted = set(mine.filter(admitted_at__isnull=False).values_list("campaign", flat=True))
+    by_hand = set(mine.exclude(admitted_why="").values_list("campaign", flat=True))
+    return {
+        plan.campaign_id: plan.prerequisite
+        for plan in plans.select_related("prerequisite")
+        if plan.prerequisite and plan.prerequisite_id not in admitted and plan.campaign_id not in by_hand
+    }
+
+
 def attempts(member_status: Standing, occasion: str) -> list[Attempt]:
     """Return somebody's training rounds, or test attempts, in order."""
     rows = Attempt.objects.filter(
@@ -162,6 +188,8 @@ def begin(member_status: Standing, occasion: str, number: int) -> None:
     before = attempts(member_status, occasion)
     plan = CheckPlan.objects.get(campaign=member_status.campaign_id)
     if stage(member_status) != occasion or number != len(before) + 1:
+        return
+    if prerequisite(plan, member_status) is not None:
         return
     if any(attempt.finished_at is None for attempt in before):
         return
@@ -482,7 +510,9 @@ def worded(question: ScreenQuestion, value: float | str) -> str:
     return f"{text} ({anchor})" if anchor and anchor != text else text
 
 
-NoticeKind = Literal["training", "feedback", "trained", "test", "passed", "failed", "paused", "warning"]
+NoticeKind = Literal[
+    "prerequisite", "training", "feedback", "trained", "test", "passed", "failed", "paused", "warning"
+]
 ACCEPTED = ("training", "feedback", "trained", "test", "passed", "warning")
 
 
@@ -492,7 +522,8 @@ class Notice:
 
     `tasks` is the number of tasks that come next, `tries_left` of test attempts. `score` (0 to 1), `right`
     and `asked` are the result, where the campaign reveals it; `rows` compare answers with the key, `task`
-    names their subject and `explanation` the reason. `again` is the number of another round.
+    names their subject and `explanation` the reason. `again` is the number of another round. The test of the
+    campaign called `prerequisite` comes first; `prerequisite_id` is its id where the person is a member.
     """
 
     what: NoticeKind
@@ -507,6 +538,8 @@ class Notice:
     rows: tuple[Row, ...] = ()
     task: int | None = None
     explanation: str = ""
+    prerequisite: str = ""
+    prerequisite_id: int | None = None
 
     @property
     def percent(self) -> str:
@@ -522,7 +555,18 @@ class Notice:
         """Return JSON data for the API."""
         values = {
             name: getattr(self, name)
-            for name in ("what", "tasks", "tries_left", "mark", "score", "right", "asked", "explanation")
+            for name in (
+                "what",
+                "tasks",
+                "tries_left",
+                "mark",
+                "score",
+                "right",
+                "asked",
+                "explanation",
+                "prerequisite",
+                "prerequisite_id",
+            )
         }
         return {
             **values,
@@ -542,6 +586,10 @@ def waiting(seat: Seat) -> Notice | None:
         return _feedback(member_status)
     if member_status.paused_at is not None:
         return Notice("paused", None)
+    if (first := prerequisite(plan, member_status)) is not None:
+        is_member = CampaignMember.objects.filter(campaign=first, user=seat.user).exists()
+        pk = first.pk if is_member else None
+        return Notice("prerequisite", None, prerequisite=first.name, prerequisite_id=pk)
     if now := stage(member_status):
         return _training(member_status, plan) if now == TRAINING else _test(member_status, plan)
     if member_status.told_at is None and (passed := _passed(member_status)) is not None:

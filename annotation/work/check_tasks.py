@@ -213,6 +213,8 @@ def next_task(*, seat: Seat) -> Hold | None:
         return current
     member_status = check_stages.standing_of(seat.campaign, seat.user)
     plan = CheckPlan.objects.get(campaign=seat.campaign)
+    if check_stages.prerequisite(plan, member_status) is not None:
+        return None
     if check_stages.stage(member_status):
         return _of_stage(seat, plan, member_status)
     if check_stages.waiting(seat) is not None:

@@ -108,8 +108,11 @@ def checks(request: Request, campaign: int) -> CheckPlan:
 @api.patch(CheckPlanSerializer, CheckPlanSerializer, partial=True, permission=IsCampaignResearcher)
 def set_checks(request: Request, campaign: int) -> CheckPlan:
     """Researchers: change the given training, test and check settings of a campaign."""
-    about = access.campaign(campaign)
-    return check_actions.set_up(by=api.user(request), campaign=about, **api.data(request))
+    about, values = access.campaign(campaign), api.data(request)
+    first = values.get("prerequisite")
+    if first is not None and not access.may_manage(api.user(request), first):
+        raise ValidationError({"prerequisite": "You do not manage that campaign."})
+    return check_actions.set_up(by=api.user(request), campaign=about, **values)
 
 
 @api.get(permission=IsCampaignResearcher)

@@ -8,6 +8,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
+from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.text import Truncator
@@ -21,7 +22,7 @@ from annotation.models.checks import CheckPlan
 from annotation.pages.campaign_form import setting_field
 from annotation.scheme_store import Questionnaire, ScreenQuestion, questionnaire_of
 from annotation.work import check_actions
-from annotation.work.check_actions import ORDERED, SETTINGS
+from annotation.work.check_actions import ORDERED, SETTINGS, qualifying
 from annotation.work.check_stages import Key, Place, worded
 from annotation.work.labels import person_called
 from annotation.work.screens import load_place
@@ -55,7 +56,10 @@ PERCENT = {name for name, setting in SETTINGS.items() if setting.is_share}
 class ChecksForm(forms.Form):
     """Settings of a campaign's training, test and checks; proportions are entered in percent."""
 
-    def __init__(self, *args: Any, plan: CheckPlan, **more: Any) -> None:
+    def __init__(
+        self, *args: Any, plan: CheckPlan, managed: QuerySet[Campaign] | None = None, **more: Any
+    ) -> None:
+        """`managed` are the campaigns that may become the prerequisite, if they have a test."""
         initial = {name: getattr(plan, name) for name in SETTINGS}
         for name in PERCENT:
             initial[name] = None if initial[name] is None else f"{100 * initial[name]:g}"
@@ -64,6 +68,13 @@ class ChecksForm(forms.Form):
             label = setting.label.replace(", share", ", %")
             percent = {"min_value": 0, "max_value": 100, "label": label} if name in PERCENT else {}
             self.fields[name] = setting_field(setting, **percent)
+        first = self.fields["prerequisite"]
+        assert isinstance(first, forms.ModelChoiceField)
+        others = Campaign.objects.none() if managed is None else managed.filter(pk__in=qualifying())
+        first.queryset = Campaign.objects.filter(Q(pk__in=others) | Q(pk=plan.prerequisite_id)).exclude(
+            pk=plan.campaign_id
+        )
+        first.empty_label = "None"
 
     def arguments(self) -> dict[str, Any]:
         """Return the form's values as arguments of `check_actions.set_up`."""
@@ -197,7 +208,11 @@ def checks(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: results of a campaign's annotators, its keys, and its settings (POST saves them)."""
     about = access.campaign(campaign)
     plan = CheckPlan.objects.filter(campaign=about).first()
-    form = ChecksForm(request.POST or None, plan=plan or CheckPlan(campaign=about))
+    form = ChecksForm(
+        request.POST or None,
+        plan=plan or CheckPlan(campaign=about),
+        managed=access.managed(user_of(request)),
+    )
     if request.method == "POST" and form.is_valid():
         try:
             check_actions.set_up(by=user_of(request), campaign=about, **form.arguments())

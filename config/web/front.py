@@ -23,7 +23,7 @@ from config.trouble import Answer, short, wants_json
 from config.web import limits
 from config.web.events import Streams
 from config.web.limits import Body, Gone, Receive, Refused, linger, wait_for_leaving
-from config.web.protocol import STREAM, most_downloads
+from config.web.protocol import STOPPING, STREAM, most_downloads
 
 # Runs Django, a WSGI application, in threads: environment, responses, and scheduling.
 
@@ -332,7 +332,7 @@ class Front:
             if is_file:
                 counted.enter_context(self._downloads.of(client))
             answered: Answered = await self._places.run(call, self.application, environ, is_file=is_file)
-            if answered.topic:
+            if answered.topic and not scope.get(STOPPING):
                 scope[STREAM] = True
                 await self._streams.send(answered.start, answered.topic, body.receive, send)
                 return

@@ -49,6 +49,8 @@ FULL = (
 ).encode()
 STREAM = "concord.stream"
 """Key of a request's scope while it is answered by a stream of events, which ends only when it is closed."""
+STOPPING = "concord.stopping"
+"""Key of the scope of a request in progress once the server stops: it begins no stream any more."""
 logger = logging.getLogger(__name__)
 
 
@@ -101,11 +103,17 @@ class LimitedHeaders(HttpToolsProtocol):
         super().on_headers_complete()
 
     def shutdown(self) -> None:
-        """Let the response in progress end, but not a stream of events: its client connects again."""
+        """Let the response in progress end, but not a stream of events: its client connects again.
+
+        What a stream has not sent is discarded, since a client that reads nothing would keep it open.
+        """
         super().shutdown()
         cycle: Any = self.cycle
-        if cycle is not None and not cycle.response_complete and cycle.scope.get(STREAM):
-            self.transport.close()
+        if cycle is None or cycle.response_complete:
+            return
+        cycle.scope[STOPPING] = True
+        if cycle.scope.get(STREAM):
+            self.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop the timer."""

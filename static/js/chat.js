@@ -7,18 +7,38 @@ const REFRESH_MS = 15000;
 const ASK_MS = 5000;
 const TYPING_MS = 2000;
 const SHOWN_TYPING_MS = 4000;
+const NEAR_END_PX = 48;
 
 const part = (name) => document.querySelector(`[data-part="${name}"]`);
+// Writes a text where it differs, so that a screen reader announces it once.
+const say = (name, text) => {
+  if (part(name).textContent !== text) part(name).textContent = text;
+};
 const minutes = (seconds) =>
   `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
 const newKey = () =>
   Array.from(crypto.getRandomValues(new Uint32Array(4)), (number) => number.toString(36)).join("-");
 
-// A stream of events; `isOpen` says whether events arrive, so that asking again and again is not needed.
+// A stream of events; `isOpen` says whether events arrive, so that asking again and again is not needed. The
+// browser gives a stream up where the server answers with an error: then it begins anew after a while.
 function listen(url, heard) {
-  const stream = new EventSource(url);
-  stream.onmessage = (event) => heard(event.data);
-  return { isOpen: () => stream.readyState === EventSource.OPEN, close: () => stream.close() };
+  let stream = null;
+  let timer = null;
+  const open = () => {
+    stream = new EventSource(url);
+    stream.onmessage = (event) => heard(event.data);
+    stream.onerror = () => {
+      if (stream.readyState === EventSource.CLOSED) timer = setTimeout(open, REFRESH_MS);
+    };
+  };
+  open();
+  return {
+    isOpen: () => stream.readyState === EventSource.OPEN,
+    close: () => {
+      clearTimeout(timer);
+      stream.close();
+    },
+  };
 }
 
 // Runs one at a time; a call meanwhile runs it once more afterwards.
@@ -29,11 +49,14 @@ function oneAtATime(action) {
     again = true;
     if (running) return;
     running = true;
-    while (again) {
-      again = false;
-      await action();
+    try {
+      while (again) {
+        again = false;
+        await action();
+      }
+    } finally {
+      running = false;
     }
-    running = false;
   };
 }
 
@@ -90,11 +113,19 @@ class Chat {
     this.number = 0;
     this.seen = null;
     this.pending = null; // {key, text}: what is being sent, the same until the server has it
+    const stored = JSON.parse(sessionStorage.getItem(this.base)) ?? {};
+    this.field.value = stored.text ?? "";
+    this.unsent = stored.key ? stored : null; // what this tab was sending when it was reloaded
+    this.follows = true; // whether the end of the conversation is on screen, and stays there
     this.typedAt = -TYPING_MS;
     this.typing = new Map();
     this.load = oneAtATime(() => this.read());
     this.form.addEventListener("submit", (event) => this.submit(event));
     this.field.addEventListener("input", () => this.typed());
+    part("scroll").addEventListener("scroll", ({ target }) => {
+      this.follows = target.scrollHeight - target.scrollTop - target.clientHeight < NEAR_END_PX;
+    });
+    new ResizeObserver(() => this.follow()).observe(part("scroll"));
     this.field.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
       event.preventDefault();
@@ -122,10 +153,11 @@ class Chat {
 
   async read() {
     const answer = await fetch(`${this.base}state/?after=${this.number}`).catch(() => null);
-    part("error").textContent =
-      this.pending || answer?.ok ? part("error").textContent : "No connection. Trying again.";
-    if (!answer?.ok || answer.redirected) return;
-    const seen = await answer.json();
+    const seen = answer?.ok && !answer.redirected ? await answer.json().catch(() => null) : null;
+    if (!seen) {
+      if (!this.pending && !answer?.redirected) part("error").textContent = "No connection. Trying again.";
+      return;
+    }
     if (part("error").textContent.startsWith("No connection") && !this.pending)
       part("error").textContent = "";
     const first = this.seen === null;
@@ -135,6 +167,19 @@ class Chat {
     for (const person of seen.typing) this.typing.set(person, performance.now());
     this.show();
     if (first && seen.turn === seen.own) this.field.focus();
+    if (this.unsent && seen.state === "open") this.send(this.unsent);
+    this.unsent = null;
+  }
+
+  // Keeps the last turn on screen while a keyboard opens or turns come, for whoever has not scrolled back.
+  follow() {
+    if (this.follows) part("scroll").scrollTop = part("scroll").scrollHeight;
+  }
+
+  store() {
+    const { value } = this.field;
+    if (!value) sessionStorage.removeItem(this.base);
+    else sessionStorage.setItem(this.base, JSON.stringify({ text: value, key: this.pending?.key }));
   }
 
   nameOf(person) {
@@ -166,62 +211,81 @@ class Chat {
     bubble.append(title, body);
     item.append(bubble);
     part("log").append(item);
-    part("scroll").scrollTop = part("scroll").scrollHeight;
+    this.follows ||= isOwn;
+    this.follow();
   }
 
   show() {
     const { seen } = this;
     if (!seen) return;
     const isOver = seen.state !== "open";
-    part("count").textContent = `${this.number} of ${seen.total} turns`;
+    say("count", `${this.number} of ${seen.total} turns`);
     const now = performance.now();
     const writers = [...this.typing]
       .filter(([, at]) => now - at < SHOWN_TYPING_MS)
       .map(([person]) => this.nameOf(person));
-    part("typing").textContent =
-      isOver || !writers.length ? "" : `${writers.join(", ")} ${writers.length > 1 ? "are" : "is"} writing …`;
+    say(
+      "typing",
+      isOver || !writers.length ? "" : `${writers.join(", ")} ${writers.length > 1 ? "are" : "is"} writing …`,
+    );
+    this.follow();
     this.showLength();
     if (isOver) {
       this.finish();
       return;
     }
     const passed = seen.seconds + (now - this.loadedAt) / 1000;
-    const isMine = this.mayWrite();
-    const last = `${minutes(passed)} since the last turn`;
-    const ends = `The conversation ends in ${minutes(Math.max(0, seen.idle_seconds - passed))} if nobody writes.`;
-    if (passed >= seen.remind_seconds)
-      part("status").textContent = isMine ? `Please write: it is your turn. ${ends}` : `${last}. ${ends}`;
-    else
-      part("status").textContent = isMine
-        ? `Your turn · ${last}`
-        : `${this.nameOf(seen.turn)} writes next · ${last}`;
-    part("status").classList.toggle("text-danger", isMine && passed >= seen.remind_seconds);
+    const left = Math.max(0, seen.idle_seconds - passed);
+    const isLate = passed >= seen.remind_seconds && !seen.paused;
+    const isMine = seen.turn === seen.own && !seen.paused;
+    say("status", this.turnText(isLate));
+    say("time", this.timeText(passed, isLate ? left : null));
+    part("status").classList.toggle("text-danger", isLate && this.mayWrite());
     document.title = `${isMine ? "● Your turn" : "Conversation"} · Concord`;
   }
 
+  turnText(isLate) {
+    const { turn, own, paused } = this.seen;
+    if (paused) return "Paused by the researchers: nothing is sent until they go on, and you lose no time.";
+    if (turn === null) return isLate ? "Please write." : "Anybody may write.";
+    if (turn !== own) return `${this.nameOf(turn)} writes next.`;
+    return isLate ? "Please write: it is your turn." : "Your turn.";
+  }
+
+  timeText(passed, left) {
+    if (this.seen.paused) return "";
+    if (left !== null) return `The conversation ends in ${minutes(left)} if nobody writes.`;
+    return this.number ? `${minutes(passed)} since the last turn` : `${minutes(passed)} since the start`;
+  }
+
   mayWrite() {
-    return this.seen.turn === null || this.seen.turn === this.seen.own;
+    return !this.seen.paused && (this.seen.turn === null || this.seen.turn === this.seen.own);
   }
 
   showLength() {
     const left = this.seen.most_characters - [...this.field.value.trim()].length;
-    part("left").textContent = `${left} characters left`;
+    say("left", `${left} characters left`);
     part("left").classList.toggle("text-danger", left < 0);
     this.button.disabled = left < 0 || !this.field.value.trim() || !this.mayWrite() || this.pending !== null;
   }
 
   typed() {
     if (this.seen) this.showLength();
+    this.store();
     if (performance.now() - this.typedAt < TYPING_MS || !this.field.value) return;
     this.typedAt = performance.now();
     post(`${this.base}typing/`, {}, { automatic: true }).catch(() => null); // only a courtesy
   }
 
-  async submit(event) {
+  submit(event) {
     event.preventDefault();
-    if (!this.seen || this.button.disabled) return;
-    this.pending = { key: newKey(), text: this.field.value };
+    if (this.seen && !this.button.disabled) this.send({ key: newKey(), text: this.field.value });
+  }
+
+  async send(turn) {
+    this.pending = turn;
     this.field.readOnly = true;
+    this.store();
     this.show();
     while (this.pending) {
       try {
@@ -229,6 +293,7 @@ class Chat {
         if (ok) this.field.value = "";
         part("error").textContent = ok ? "" : body.error;
         this.pending = null;
+        this.store();
       } catch (problem) {
         if (!(problem instanceof Unreachable)) throw problem;
         part("error").textContent = "Not sent yet: no connection. It is sent as soon as there is one.";
@@ -261,6 +326,7 @@ class Chat {
     this.stream.close();
     this.form.hidden = true;
     if (!part("over").hidden) return;
+    sessionStorage.removeItem(this.base);
     for (const opener of document.querySelectorAll("[data-opens]")) opener.hidden = true;
     part("over").hidden = false;
     part("ending").textContent =

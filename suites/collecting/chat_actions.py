@@ -41,8 +41,9 @@ class ChatView:
 
     `own` is the person's number, `persona` theirs. `turn` is the number of the person who writes next, None
     with free order or once it is over. `messages` are those after the requested one, `number` of all `total`.
-    `seconds` have passed since the last turn; after `remind_seconds` whoever writes next is reminded, and
-    after `idle_seconds` the conversation is abandoned. `typing` are the numbers of the others who write.
+    `seconds` have passed since the last turn, or since the campaign went on after a pause; after
+    `remind_seconds` whoever writes next is reminded, and after `idle_seconds` the conversation is abandoned.
+    While the campaign is `paused` neither happens. `typing` are the numbers of the others who write.
     `end_reason` says why it was abandoned, empty otherwise.
     """
 
@@ -58,6 +59,7 @@ class ChatView:
     seconds: int
     remind_seconds: int
     idle_seconds: int
+    paused: bool
     typing: tuple[int, ...]
     messages: tuple[dict[str, Any], ...]
 
@@ -91,7 +93,8 @@ def view(*, by: User, chat: int, after: int = 0) -> ChatView:
         ChatSeat.objects.filter(pk=seat.pk).update(seen_at=now)
     rows = list(row.messages.select_related("seat"))
     is_open = row.state == Chat.State.OPEN
-    others = row.seats.filter(typing_until__gt=now).exclude(pk=seat.pk) if is_open else ()
+    soon = now + timedelta(seconds=TYPING_SECONDS)
+    others = row.seats.filter(typing_until__range=(now, soon)).exclude(pk=seat.pk) if is_open else ()
     return ChatView(
         state=row.state,
         end_reason=row.get_reason_display() if row.reason else "",
@@ -102,9 +105,10 @@ def view(*, by: User, chat: int, after: int = 0) -> ChatView:
         number=len(rows),
         total=plan.turns,
         most_characters=plan.most_characters,
-        seconds=max(0, int((now - row.last_at).total_seconds())),
+        seconds=int(_silence(row, now).total_seconds()),
         remind_seconds=plan.remind_minutes * 60,
         idle_seconds=plan.idle_minutes * 60,
+        paused=row.campaign.state == Campaign.State.PAUSED,
         typing=tuple(other.number for other in others),
         messages=tuple(as_json(message) for message in rows if message.number > after),
     )
@@ -158,11 +162,10 @@ def send(*, by: User, chat: int, text: str, key: str) -> ChatMessage:
 
 def _must_accept(row: Chat, now: datetime) -> None:
     """Raise ChatRefused where a conversation takes no turns."""
-    campaign = row.campaign
     if row.state != Chat.State.OPEN or overdue(row, now):
         raise ChatRefused("This conversation is over. Your text was not sent.")
-    if campaign.state != Campaign.State.OPEN or (campaign.deadline and campaign.deadline <= now):
-        raise ChatRefused("The campaign accepts nothing at the moment. Your text was not sent.")
+    if row.campaign.state != Campaign.State.OPEN:
+        raise ChatRefused("The campaign is paused. Your text was not sent: keep it, and send it later.")
 
 
 def _text(text: str, plan: ChatPlan) -> str:
@@ -238,13 +241,23 @@ def end(*, by: User, chat: Chat, reason: str) -> None:
 def overdue(row: Chat, now: datetime) -> str:
     """Return the reason for which an open conversation is to be ended now, '' for none.
 
-    Nobody wrote for too long while the campaign was not paused, or a task was taken back from somebody.
+    Somebody's account is inactive or their task was taken back, the campaign is closed or past its deadline,
+    or nobody wrote for too long while it was not paused.
     """
-    assignments = Assignment.objects.filter(pk__in=row.seats.values("assignment"), state="leased")
-    if assignments.count() < row.campaign.chat_plan.participants:
+    campaign = row.campaign
+    holders = Assignment.objects.filter(pk__in=row.seats.values("assignment"), state="leased")
+    if holders.filter(user__is_active=True).count() < campaign.chat_plan.participants:
         return Chat.Reason.ENDED
-    is_idle = now - row.last_at >= timedelta(minutes=row.campaign.chat_plan.idle_minutes)
-    return Chat.Reason.IDLE if is_idle and row.campaign.state != Campaign.State.PAUSED else ""
+    if campaign.state == Campaign.State.CLOSED or (campaign.deadline and campaign.deadline <= now):
+        return Chat.Reason.CLOSED
+    is_idle = _silence(row, now) >= timedelta(minutes=campaign.chat_plan.idle_minutes)
+    return Chat.Reason.IDLE if is_idle and campaign.state != Campaign.State.PAUSED else ""
+
+
+def _silence(row: Chat, now: datetime) -> timedelta:
+    """Return the time since the last turn, or since a pause ended; 0 where the clock was set back."""
+    since = max(row.last_at, row.campaign.resumed_at or row.last_at)
+    return max(timedelta(0), now - since)
 
 
 @transaction.atomic

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import combinations, islice, permutations
-from typing import Literal
+from typing import Any, Literal
 
 from django.contrib.auth.models import User
 from django.db import connection, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation.errors import NotTaskHolder
@@ -26,7 +27,8 @@ MOST_CONSIDERED = 12
 MOST_GROUPS = 100
 """Groups tried at one request, since each costs a query."""
 
-LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('concord lobby', %s))"
+LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('concord lobby', 0))"
+"""One for all lobbies, since a member may wait in several, and is paired once."""
 MET = """
 SELECT a.user_id, b.user_id FROM collecting_chatseat a JOIN collecting_chatseat b USING (chat_id)
   JOIN collecting_chat c ON c.id = a.chat_id
@@ -38,11 +40,12 @@ SELECT a.user_id, b.user_id FROM collecting_chatseat a JOIN collecting_chatseat 
 class Lobby:
     """A member's place in the lobby.
 
-    `state` is `waiting`, for `seconds` with `others` who wait as well; `chat`, whose id is `chat`; `task`:
-    something on the annotation page comes first; or `nothing`: no conversation is left for them, or none now.
+    `state` is `waiting`, for `seconds` with `others` who wait as well; `chat`, whose id is `chat`; `busy`:
+    they are in a conversation of another campaign; `task`: something on the annotation page comes first; or
+    `nothing`: no conversation is left for them, or none now.
     """
 
-    state: Literal["waiting", "chat", "task", "nothing"]
+    state: Literal["waiting", "chat", "busy", "task", "nothing"]
     chat: int | None = None
     seconds: int = 0
     others: int = 0
@@ -53,9 +56,14 @@ def topic(campaign: int, user: int) -> str:
     return f"lobby-{campaign}-{user}"
 
 
-def fresh_since(now: datetime | None = None) -> datetime:
-    """Return the time since which a member's page must have asked for them to be in the lobby."""
-    return (now or timezone.now()) - timedelta(seconds=PRESENT_SECONDS)
+def present(campaign: int, now: datetime) -> QuerySet[Waiting]:
+    """Return who waits in the lobby of a campaign now."""
+    return Waiting.objects.filter(campaign=campaign, seen_at__range=_presence(now))
+
+
+def _presence(now: datetime) -> tuple[datetime, datetime]:
+    """Return the first and last time of a request that shows presence; a clock may have been set back."""
+    return now - timedelta(seconds=PRESENT_SECONDS), now + timedelta(seconds=PRESENT_SECONDS)
 
 
 @transaction.atomic
@@ -66,9 +74,8 @@ def wait(*, by: User, campaign: int) -> Lobby:
     """
     now = timezone.now()
     with connection.cursor() as cursor:
-        cursor.execute(LOCK, [campaign])
-    fresh = fresh_since(now)
-    others = Waiting.objects.filter(campaign=campaign, seen_at__gte=fresh).exclude(user=by)
+        cursor.execute(LOCK)
+    others = present(campaign, now).exclude(user=by).exclude(user__in=_in_chats())
     waiting = {row.user_id: row for row in others.order_by("since", "pk")[:MOST_CONSIDERED]}
     seats = _lock_seats(campaign, {by.pk, *waiting})
     if by.pk not in seats:
@@ -80,13 +87,14 @@ def wait(*, by: User, campaign: int) -> Lobby:
         return place
     if own.guidelines is not None:
         GuidelinesRead.objects.get_or_create(guidelines_id=own.guidelines, user=by)
-    waiting[by.pk] = _refresh(campaign, by.pk, now, fresh)
+    waiting[by.pk] = _refresh(campaign, by.pk, now)
     order = sorted(waiting.values(), key=lambda row: (row.since, row.pk))
     ready = [seats[row.user_id] for row in order if row.user_id in seats and is_ready(seats[row.user_id])]
     chat = _pair(campaign, ready, now).get(by.pk)
     if chat is not None:
         return Lobby("chat", chat.pk)
-    return Lobby("waiting", None, int((now - waiting[by.pk].since).total_seconds()), others.count())
+    seconds = max(0, int((now - waiting[by.pk].since).total_seconds()))
+    return Lobby("waiting", None, seconds, others.count())
 
 
 @transaction.atomic
@@ -95,9 +103,14 @@ def stop_waiting(*, by: User, campaign: int) -> None:
     Waiting.objects.filter(campaign=campaign, user=by).delete()
 
 
-def open_chat(campaign: int, user: int) -> Chat | None:
-    """Return a member's open conversation in a campaign."""
-    return Chat.objects.filter(campaign=campaign, state=Chat.State.OPEN, seats__user=user).first()
+def open_chat(user: int) -> Chat | None:
+    """Return a person's open conversation, in whichever campaign; nobody has two."""
+    return Chat.objects.select_related("campaign").filter(seats__user=user, seats__is_open=True).first()
+
+
+def _in_chats() -> QuerySet[Any]:
+    """Return the ids of those who are in an open conversation."""
+    return ChatSeat.objects.filter(is_open=True, user__isnull=False).values("user")
 
 
 def is_ready(seat: Seat) -> bool:
@@ -114,9 +127,9 @@ def _in_stage(seat: Seat) -> bool:
 
 def _place_before(seat: Seat) -> Lobby | None:
     """Return a member's place where it is not among the waiting."""
-    chat = open_chat(seat.campaign, seat.user)
+    chat = open_chat(seat.user)
     if chat is not None:
-        return Lobby("chat", chat.pk)
+        return Lobby("chat", chat.pk) if chat.campaign_id == seat.campaign else Lobby("busy")
     if seat.state != Campaign.State.OPEN or seat.limits.reached:
         return Lobby("nothing")
     if not is_ready(seat):
@@ -131,11 +144,12 @@ def _lock_seats(campaign: int, users: Iterable[int]) -> dict[int, Seat]:
     return {user: leases.take_seat(campaign=campaign, user=user) for user in ids}
 
 
-def _refresh(campaign: int, user: int, now: datetime, fresh: datetime) -> Waiting:
+def _refresh(campaign: int, user: int, now: datetime) -> Waiting:
     row, _ = Waiting.objects.get_or_create(
         campaign_id=campaign, user_id=user, defaults={"since": now, "seen_at": now}
     )
-    if row.seen_at < fresh:
+    first, last = _presence(now)
+    if not first <= row.seen_at <= last:
         row.since = now
     row.seen_at = now
     row.save(update_fields=["since", "seen_at"])
@@ -185,7 +199,7 @@ def _begin(campaign: int, order: Sequence[Seat], holds: Sequence[Hold], now: dat
         ChatSeat(chat=chat, number=number, user_id=seat.user, assignment_id=users[seat.user], seen_at=now)
         for number, seat in enumerate(order, start=1)
     )
-    Waiting.objects.filter(campaign=campaign, user__in=users).delete()
+    Waiting.objects.filter(user__in=users).delete()
     for user in users:
         publish(topic(campaign, user), "changed")
     return chat

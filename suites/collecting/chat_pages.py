@@ -11,6 +11,7 @@ from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
+from django.utils import timezone
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -33,7 +34,7 @@ from suites.collecting import chat_actions, chat_dialogues, chat_lobby, chat_pla
 from suites.collecting.chat_plans import PLAN_SETTINGS
 from suites.collecting.errors import ChatRefused, PersonasRefused
 from suites.collecting.inventory_actions import LONGEST_NAME
-from suites.collecting.models import Chat, ChatPlan, ChatSeat, Waiting
+from suites.collecting.models import Chat, ChatPlan, ChatSeat
 
 # For members: the lobby.
 
@@ -44,7 +45,8 @@ def lobby(request: HttpRequest, campaign: int) -> HttpResponse:
     """Members: wait for a conversation; what comes first, such as a consent, is on the annotation page."""
     member = access.membership(user_of(request), campaign)
     _of_chats(campaign)
-    if (chat := chat_lobby.open_chat(campaign, member.user_id)) is not None:
+    chat = chat_lobby.open_chat(member.user_id)
+    if chat is not None and chat.campaign_id == campaign:
         return redirect("chat", campaign, chat.pk)
     seat, hold = task_actions.start(by=user_of(request), campaign=campaign)
     if hold is not None or not task_page.own_page(seat):
@@ -52,6 +54,7 @@ def lobby(request: HttpRequest, campaign: int) -> HttpResponse:
     context = {
         "campaign": member.campaign,
         "plan": member.campaign.chat_plan,
+        "elsewhere": chat,
         "guidelines": Guidelines.objects.filter(campaign=campaign).order_by("-version").first(),
         "base": reverse("lobby", args=[campaign]),
         "limits": seat.limits.ahead,
@@ -256,14 +259,13 @@ def conversations(request: HttpRequest, campaign: int) -> HttpResponse:
     rows = campaign_row.chats.select_related("task__continuation__dialogue").prefetch_related("seats")
     page = CONVERSATIONS.page(request, rows.annotate(number=Count("messages")).order_by("-pk"))
     users = {seat.user_id for row in page for seat in row.seats.all() if seat.user_id is not None}
-    fresh = chat_lobby.fresh_since()
     counts = dict(campaign_row.chats.order_by().values_list("state").annotate(n=Count("pk")))
     context = {
         "campaign": campaign_row,
         "plan": plan,
         "page": page,
         "names": pseudonyms_of_people(users, campaign_row.corpus_id),
-        "waiting": Waiting.objects.filter(campaign=campaign, seen_at__gte=fresh).count(),
+        "waiting": chat_lobby.present(campaign, timezone.now()).count(),
         "facts": [
             ("Finished", f"{counts.get('finished', 0):,} of {campaign_row.tasks.count():,}"),
             ("Open", f"{counts.get('open', 0):,}"),

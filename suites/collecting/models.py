@@ -228,6 +228,7 @@ class Chat(models.Model):
         REPORTED = "reported", "somebody reported it"
         IDLE = "idle", "nobody wrote for too long"
         ENDED = "ended", "a researcher ended it"
+        CLOSED = "closed", "the campaign ended"
 
     campaign = models.ForeignKey("annotation.Campaign", on_delete=models.CASCADE, related_name="chats")
     task = models.ForeignKey("annotation.Task", on_delete=models.CASCADE, related_name="chats")
@@ -249,7 +250,7 @@ class Chat(models.Model):
                 | Q(state="finished", reason="", ended_at__isnull=False)
                 | Q(
                     state="abandoned",
-                    reason__in=["left", "reported", "idle", "ended"],
+                    reason__in=["left", "reported", "idle", "ended", "closed"],
                     ended_at__isnull=False,
                 ),
                 name="chat_state_known",
@@ -264,7 +265,8 @@ class ChatSeat(models.Model):
     """A side of a chat: participant `number`, from 1, of the task's dialogue, played by `user`.
 
     `user` and `assignment` are empty once that account is deleted. `seen_at` is the last request of their
-    page, `typing_until` is set while they write.
+    page, `typing_until` is set while they write. `is_open` follows the chat's state by a trigger, so that
+    nobody is in two open chats at once, in whichever campaigns.
     """
 
     chat = models.ForeignKey(Chat, on_delete=models.CASCADE, related_name="seats")
@@ -277,12 +279,16 @@ class ChatSeat(models.Model):
     )
     seen_at = models.DateTimeField()
     typing_until = models.DateTimeField(null=True)
+    is_open = models.BooleanField(default=True)
 
     class Meta:
         ordering = ["chat", "number"]
         constraints = [
             models.UniqueConstraint(fields=["chat", "number"], name="chat_seat_number_once"),
             models.UniqueConstraint(fields=["chat", "user"], name="chat_seat_user_once"),
+            models.UniqueConstraint(
+                fields=["user"], condition=Q(is_open=True), name="chat_seat_one_open_a_person"
+            ),
         ]
 
     def __str__(self) -> str:

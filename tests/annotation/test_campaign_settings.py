@@ -30,6 +30,8 @@ STATE = {
     "batches_open",
     "review_strata",
     "archived_at",
+    "resumed_at",
+    "form",
     "created_at",
     "created_by",
 }

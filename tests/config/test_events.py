@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from threading import Event
 from typing import Any
 
 import pytest
 from django.db import connection, transaction
 
 from config.web import events
-from config.web.events import CHANNEL, EventStream, publish
+from config.web.events import CHANNEL, MOST_WAITING, EventStream, publish
+from config.web.protocol import LimitedHeaders
 from tests.platform.web import ask, everything, send, serving
 
 pytestmark = pytest.mark.django_db(transaction=True)
-MANY = 100
+MANY = 200
+MOST_HELD = 2**20
+"""Bytes that may wait for a client that does not read."""
 
 
 def application(environ: dict[str, Any], start: Callable[..., Any]) -> Any:
@@ -86,7 +92,7 @@ def test_what_a_transaction_publishes_is_sent_only_if_it_commits(port: int) -> N
         assert "undone" not in until(stream, "stored")
 
 
-def test_a_hundred_streams_take_no_thread_from_other_requests(port: int) -> None:
+def test_two_hundred_streams_take_no_thread_from_other_requests(port: int) -> None:
     with ExitStack() as stack:
         streams = [stack.enter_context(opened(port, "a")) for _ in range(MANY)]
         wait_for_listener()
@@ -138,3 +144,58 @@ def test_a_stopping_server_closes_its_streams_and_does_not_wait_for_them(
     everything(stream)
     assert "Cancel" not in caplog.text
     stream.close()
+
+
+def test_a_stopping_server_begins_no_stream_for_a_request_that_it_still_answers(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, stopping, shutdown = Event(), Event(), LimitedHeaders.shutdown
+
+    def shut_down(protocol: LimitedHeaders) -> None:
+        shutdown(protocol)
+        stopping.set()
+
+    def slow(environ: dict[str, Any], start: Callable[..., Any]) -> Any:
+        begun.set()
+        assert stopping.wait(60)
+        return application(environ, start)
+
+    monkeypatch.setattr(LimitedHeaders, "shutdown", shut_down)
+    with serving(slow) as port:
+        stream = send(port, b"GET /stream/a HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert begun.wait(60)
+    assert everything(stream).startswith(b"HTTP/1.1 200")
+    assert "Cancel" not in caplog.text
+    stream.close()
+
+
+def flood(topic: str, *, events: int, characters: int = 6_000) -> None:
+    """Publish so many events that no socket buffer holds them all."""
+    with transaction.atomic():
+        for number in range(events):
+            publish(topic, f"{number} {'x' * characters}")
+
+
+def waiting_bytes() -> int:
+    """Return the bytes that the server's connections hold because their clients do not read."""
+    transports = [
+        thing for thing in gc.get_objects() if isinstance(thing, asyncio.selector_events._SelectorTransport)
+    ]
+    return sum(transport.get_write_buffer_size() for transport in transports)
+
+
+def test_a_client_that_never_reads_delays_nobody_and_holds_little_memory(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with serving(application) as port:
+        silent = opened(port, "a")
+        with opened(port, "a") as reader:
+            wait_for_listener()
+            for round_number in range(10):
+                flood("a", events=MOST_WAITING * 5)
+                publish("a", f"end of {round_number}")
+                until(reader, f"end of {round_number}\n\n")
+            assert ask(port, "/page").endswith(b"ok")
+            assert 0 < waiting_bytes() < MOST_HELD
+    assert "Cancel" not in caplog.text
+    silent.close()

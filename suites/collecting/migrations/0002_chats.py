@@ -19,7 +19,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('state', models.CharField(choices=[('open', 'Open'), ('finished', 'Finished'), ('abandoned', 'Abandoned')], default='open', max_length=10)),
-                ('reason', models.CharField(blank=True, choices=[('left', 'somebody left'), ('reported', 'somebody reported it'), ('idle', 'nobody wrote for too long'), ('ended', 'a researcher ended it')], max_length=10)),
+                ('reason', models.CharField(blank=True, choices=[('left', 'somebody left'), ('reported', 'somebody reported it'), ('idle', 'nobody wrote for too long'), ('ended', 'a researcher ended it'), ('closed', 'the campaign ended')], max_length=10)),
                 ('report', models.TextField(blank=True)),
                 ('started_at', models.DateTimeField()),
                 ('last_at', models.DateTimeField()),
@@ -51,6 +51,7 @@ class Migration(migrations.Migration):
                 ('number', models.PositiveSmallIntegerField()),
                 ('seen_at', models.DateTimeField()),
                 ('typing_until', models.DateTimeField(null=True)),
+                ('is_open', models.BooleanField(default=True)),
                 ('assignment', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='annotation.assignment')),
                 ('chat', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='seats', to='collecting.chat')),
                 ('user', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='chat_seats', to=settings.AUTH_USER_MODEL)),
@@ -90,7 +91,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='chat',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('ended_at__isnull', True), ('reason', ''), ('state', 'open')), models.Q(('ended_at__isnull', False), ('reason', ''), ('state', 'finished')), models.Q(('ended_at__isnull', False), ('reason__in', ['left', 'reported', 'idle', 'ended']), ('state', 'abandoned')), _connector='OR'), name='chat_state_known'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('ended_at__isnull', True), ('reason', ''), ('state', 'open')), models.Q(('ended_at__isnull', False), ('reason', ''), ('state', 'finished')), models.Q(('ended_at__isnull', False), ('reason__in', ['left', 'reported', 'idle', 'ended', 'closed']), ('state', 'abandoned')), _connector='OR'), name='chat_state_known'),
         ),
         migrations.AddConstraint(
             model_name='chatplan',
@@ -103,6 +104,10 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='chatseat',
             constraint=models.UniqueConstraint(fields=('chat', 'user'), name='chat_seat_user_once'),
+        ),
+        migrations.AddConstraint(
+            model_name='chatseat',
+            constraint=models.UniqueConstraint(condition=models.Q(('is_open', True)), fields=('user',), name='chat_seat_one_open_a_person'),
         ),
         migrations.AddConstraint(
             model_name='chatmessage',

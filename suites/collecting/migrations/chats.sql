@@ -1,5 +1,5 @@
 -- Conversations: turns stay as they were sent, come in order from the person whose turn it is, and only while the
--- conversation is open; the last one finishes it, and its end is final.
+-- conversation is open; the last one finishes it, and its end is final. Nobody is in two open ones.
 
 CREATE FUNCTION collecting_check_message() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE plan record; before int; author int;
@@ -9,7 +9,7 @@ BEGIN
     RAISE EXCEPTION 'message % of chat %: what was sent is never changed or deleted', OLD.number, OLD.chat_id
       USING ERRCODE = '23514';
   END IF;
-  SELECT c.state, p.participants, p.turn_order, p.most_characters INTO plan
+  SELECT c.state, c.last_at, p.participants, p.turn_order, p.most_characters INTO plan
     FROM collecting_chat c JOIN collecting_chatplan p ON p.campaign_id = c.campaign_id
    WHERE c.id = NEW.chat_id FOR NO KEY UPDATE OF c;
   IF plan.state <> 'open' THEN
@@ -19,6 +19,10 @@ BEGIN
   SELECT number INTO author FROM collecting_chatseat WHERE id = NEW.seat_id AND chat_id = NEW.chat_id;
   IF author IS NULL OR NEW.number <> before + 1 THEN
     RAISE EXCEPTION 'message % of chat %: not the next one of this chat', NEW.number, NEW.chat_id
+      USING ERRCODE = '23514';
+  END IF;
+  IF NEW.at < plan.last_at THEN
+    RAISE EXCEPTION 'message % of chat %: earlier than the one before', NEW.number, NEW.chat_id
       USING ERRCODE = '23514';
   END IF;
   IF plan.turn_order = 'alternate' AND author <> before % plan.participants + 1 THEN
@@ -65,6 +69,22 @@ BEGIN
 END $$;
 CREATE TRIGGER chats_kept BEFORE INSERT OR UPDATE OR DELETE ON collecting_chat
   FOR EACH ROW EXECUTE FUNCTION collecting_keep_chat();
+
+CREATE FUNCTION collecting_open_seat() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  NEW.is_open := (SELECT state = 'open' FROM collecting_chat WHERE id = NEW.chat_id);
+  RETURN NEW;
+END $$;
+CREATE TRIGGER chat_seats_open BEFORE INSERT OR UPDATE OF is_open ON collecting_chatseat
+  FOR EACH ROW EXECUTE FUNCTION collecting_open_seat();
+
+CREATE FUNCTION collecting_close_seats() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE collecting_chatseat SET is_open = false WHERE chat_id = NEW.id;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER chats_close_seats AFTER UPDATE OF state ON collecting_chat
+  FOR EACH ROW WHEN (OLD.state = 'open' AND NEW.state <> 'open') EXECUTE FUNCTION collecting_close_seats();
 
 CREATE FUNCTION collecting_keep_plan() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -55,8 +55,8 @@ def meet(campaign: Campaign, *people: User) -> Chat:
     """Let people wait in the lobby until they are in a conversation, and return it."""
     for person in people:
         chat_lobby.wait(by=person, campaign=campaign.pk)
-    chat = chat_lobby.open_chat(campaign.pk, people[0].pk)
-    assert chat is not None
+    chat = chat_lobby.open_chat(people[0].pk)
+    assert chat is not None and chat.campaign_id == campaign.pk
     return chat
 
 
