@@ -6,22 +6,34 @@ compared with what was planted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.contrib.auth.models import User
 
 from annotation.campaigns import campaign_actions as campaigns
-from annotation.models import Assignment, Corpus
+from annotation.models import Campaign, Corpus, System, Task
+from annotation.records import HUMAN
+from annotation.schemes.ratings import LOW
 from annotation.work import labels
 from annotation.work.leases import Hold
 from annotation.work.screens import Screen
-from demo import loading, personas
-from demo.raters import uniform
+from calibration.studies import study_actions as studies
+from demo import loading, personas, raters
+from demo.fake_model.role import QUALITY, planted_number
+from demo.raters import SimulatedRater, uniform
 from demo.study import Answer, work_through
-from suites.collecting import persona_actions
-from suites.collecting.models import Persona, PersonaSet
+from jobs.endpoints import endpoint_actions as endpoints
+from jobs.models import Endpoint, Run
+from judges.runs import run_actions
+from judges.runs.plans import Judge
+from judges.runs.selection import Selection
+from suites.collecting import chat_actions, chat_dialogues, chat_lobby, chat_plans, persona_actions
+from suites.collecting.models import Chat, Persona, PersonaSet
 from suites.collecting.persona_actions import Status
+from suites.continuation.productions import production_actions as generating
+from suites.continuation.productions.dialogues import Dialogues
+from suites.continuation.productions.plans import Generation
 
 # Personas: drawn, reviewed by two people, and grouped into dialogues without turns.
 
@@ -69,8 +81,7 @@ def _review(persona_set: PersonaSet, *, overlooked: float) -> Answer:
     drafts = {persona.key: persona for persona in persona_set.personas.all()}
 
     def answer(hold: Hold, _screen: Screen) -> dict[str, Any]:
-        task = Assignment.objects.select_related("task__item__continuation__dialogue").get(pk=hold.assignment)
-        item = task.task.item
+        item = Task.objects.select_related("item__continuation__dialogue").get(pk=hold.task).item
         assert item is not None
         persona = drafts[item.continuation.dialogue.key]
         is_seen = persona.flags and uniform(SEED, "flag", persona.key) >= overlooked
@@ -145,3 +156,204 @@ def _clause(sentence: str) -> str:
     text = sentence.strip().rstrip(".!?")
     is_own_name = text.startswith(("I ", "I'"))
     return text if is_own_name else text[:1].lower() + text[1:]
+
+
+# The whole chain. Each step uses the actions that pages and the API use.
+
+NAME = "Demo chats"
+FIXED = "ComperDial (demo)"
+PEOPLE = 12
+"""Personas, and people who talk."""
+WRITERS = {"simulated-wim": (5, 5, 4, 5, 4), "simulated-wanda": (4, 4, 5, 4, 3)}
+"""People who write responses, with the qualities among which each of theirs is drawn."""
+MODELS = ("fake-able", "fake-plain", "fake-clumsy")
+"""Models of the three systems; the fake model's error model says how good their responses are."""
+RATERS = (
+    raters.rater(11, attention=0.05, suspicion=0.5, severity=0.0, noise=0.4),
+    raters.rater(12, attention=0.0, suspicion=0.8, severity=0.3, noise=0.5),
+    raters.rater(13, attention=0.0, suspicion=1.0, severity=-0.3, noise=0.5),
+    raters.rater(14, attention=-0.1, suspicion=1.0, severity=0.1, noise=0.7),
+    raters.rater(15, attention=0.0, suspicion=1.2, severity=-0.1, noise=0.6),
+    raters.rater(16, attention=-0.05, suspicion=1.5, severity=0.0, noise=0.8),
+)
+RELEASE = ("simulated-rhea", "simulated-rick", "simulated-rita", "simulated-rory")
+"""People of the release check; the third objects to one dialogue."""
+OBJECTED, REASON = "dialogue-2", "Turn 3: somebody says where they live."
+EXCLUDE = "objection>=1"
+TURNS, DIALOGUES = "comperdial_turn", "comperdial_dialogue"
+OVERALL = "overall"
+METRICS = ("word_f1", "rouge_l", "meteor")
+SAMPLES = 3
+STUDIES: dict[str, dict[str, Any]] = {
+    f"{FIXED}: turn labels": {
+        "questions": [{"question": f"{TURNS}/{OVERALL}"}],
+        "level": ["turn", "dialogue", "system"],
+        "samples": ["first", "mean"],
+    },
+    f"{FIXED}: dialogue labels": {
+        "questions": [
+            {
+                "question": f"{DIALOGUES}/{OVERALL}",
+                "answered_by": [{"question": f"{TURNS}/{OVERALL}", "aggregate": "mean", "missing": "skip"}],
+            }
+        ],
+        "level": ["dialogue", "system"],
+    },
+}
+"""Definitions of the studies: the first has tables 3 and 4 of the paper, the second table 5."""
+Finish = Callable[[Run], None]
+
+
+def load(*, by: User, endpoint: Endpoint, finish: Finish, exchanges: int = 7, people: int = PEOPLE) -> Corpus:
+    """Run the chain and return the corpus of fixed dialogues, with responses, ratings, studies and check.
+
+    `finish` drives a run to its end. Nothing is done if the corpus exists.
+    """
+    if (existing := Corpus.objects.filter(name=FIXED).first()) is not None:
+        return existing
+    corpus = cast(by=by, name=NAME, count=people)
+    campaign = chats(by=by, corpus=corpus, people=people, exchanges=exchanges)
+    fixed = chat_dialogues.make_dialogues(by=by, campaign=campaign, name=FIXED).corpus
+    respond(fixed, by=by, endpoint=endpoint, finish=finish)
+    rate(fixed, by=by)
+    judge(fixed, by=by, endpoint=endpoint, finish=finish)
+    check_release(fixed, by=by)
+    for name, definition in STUDIES.items():
+        study = studies.create(name=name, corpus=fixed, definition=definition, by=by)
+        studies.compute(study=study, part="all", by=by)
+    return fixed
+
+
+def chats(*, by: User, corpus: Corpus, people: int, exchanges: int = 7) -> Campaign:
+    """Have simulated people hold every dialogue of a corpus without turns, and answer about it."""
+    members = [simulated_person(f"simulated-talker-{number + 1:02}") for number in range(people)]
+    campaign = chat_plans.create(
+        by=by,
+        name=f"{corpus.name}: talks",
+        corpus=corpus,
+        scheme=DIALOGUES,
+        plan={"exchanges": exchanges},
+        annotators=members,
+    )
+    campaigns.open(by=by, campaign=campaign)
+    while {chat_lobby.wait(by=member, campaign=campaign.pk).state for member in members} != {"nothing"}:
+        for chat in Chat.objects.filter(campaign=campaign, state=Chat.State.OPEN):
+            _hold(chat)
+        for member in members:
+            work_through(member, campaign, lambda _hold, _screen: {OVERALL: 4})
+    return campaign
+
+
+def _hold(chat: Chat) -> None:
+    """Let the people of a conversation write in turn until its end."""
+    seats = {
+        seat.number: seat for seat in chat.seats.select_related("user", "chat__task__continuation__dialogue")
+    }
+    total = chat.campaign.chat_plan.turns
+    for number in range(1, total + 1):
+        seat = seats[2 - number % 2]
+        assert seat.user is not None
+        text = utterance(chat_actions.persona(seat), number, total, seed=chat.task_id)
+        chat_actions.send(by=seat.user, chat=chat.pk, text=text, key=f"turn-{number}")
+
+
+def respond(corpus: Corpus, *, by: User, endpoint: Endpoint, finish: Finish) -> None:
+    """Have three systems write a response at each point of the second speaker."""
+    administrator = User.objects.filter(is_superuser=True).earliest("pk")
+    for model in MODELS:
+        fields = {"name": f"{model} of the demo", "base_url": endpoint.base_url, "model": model}
+        own = endpoints.save(
+            by=administrator,
+            fields={**fields, "allow_private": True, "active": True, "price_in": 0, "price_out": 0},
+            endpoint=Endpoint.objects.filter(name=fields["name"]).first(),
+        )
+        finish(
+            generating.start(
+                by=by, generation=Generation("comperdial_response", own), dialogues=Dialogues(corpus)
+            )
+        )
+
+
+def rate(corpus: Corpus, *, by: User) -> None:
+    """Have six simulated people rate every response, and all responses of a system to a dialogue."""
+    for scheme in (TURNS, DIALOGUES):
+        people = {f"simulated-rater-{rater.seed}": rater for rater in RATERS}
+        users = {name: simulated_person(name) for name in people}
+        campaign = campaigns.create(
+            by=by,
+            name=f"{corpus.name}: {scheme}",
+            corpus=corpus,
+            scheme=scheme,
+            raters_per_item=len(people),
+            annotators=list(users.values()),
+        )
+        campaigns.open(by=by, campaign=campaign)
+        for name, rater in people.items():
+            work_through(users[name], campaign, _ratings(rater))
+
+
+def _ratings(rater: SimulatedRater) -> Answer:
+    """Return the answer function of somebody who sees the quality of responses with errors."""
+
+    def answer(hold: Hold, _screen: Screen) -> dict[str, Any]:
+        rows = Task.objects.select_related("item__continuation__dialogue", "item__turn")
+        item = rows.get(pk=hold.task).item
+        assert item is not None
+        key = f"{item.continuation.dialogue.key}/{item.continuation.key}"
+        if item.turn is not None:
+            return {OVERALL: rater.rates(f"{key}/{item.turn.position}", OVERALL, planted([item.turn.text]))}
+        texts = item.continuation.turns.filter(given=False).values_list("text", flat=True)
+        value = rater.rates(key, OVERALL, planted(list(texts)))
+        aspects = raters.ASPECTS if value <= LOW else ()
+        return {OVERALL: value, **{f"low_{name}": int(rater.marks(key, name, False)) for name in aspects}}
+
+    return answer
+
+
+def planted(texts: Sequence[str]) -> float:
+    """Return the mean planted quality of responses, from 1 to 5."""
+    qualities = [planted_number(text, QUALITY) for text in texts]
+    return sum(quality or 3 for quality in qualities) / len(qualities)
+
+
+def judge(corpus: Corpus, *, by: User, endpoint: Endpoint, finish: Finish) -> None:
+    """Run two judges of responses three times each, one of dialogues on their answers, and metrics."""
+    simple = Judge("cpdscore_simple", "with_reference", endpoint=endpoint)
+    detail = Judge("cpdscore_detail", endpoint=endpoint)
+    for turn_judge in (simple, detail):
+        plan = turn_judge.plan()
+        finish(run_actions.start(by=by, plan=plan, selection=Selection(corpus, samples=SAMPLES)))
+    whole = Judge("cpdscore_dialogue", endpoint=endpoint, needs={"turn_scores": plan.rater.name})
+    finish(run_actions.start(by=by, plan=whole.plan(), selection=Selection(corpus)))
+    for run in run_actions.start_metrics(by=by, keys=METRICS, selection=Selection(corpus), in_jobs=False):
+        assert isinstance(run, Run)
+        finish(run)
+
+
+def check_release(corpus: Corpus, *, by: User) -> None:
+    """Have four simulated people check the dialogues; the third objects to one of them."""
+    reviewers = [simulated_person(name) for name in RELEASE]
+    campaign = campaigns.create(
+        by=by,
+        name=f"{corpus.name}: release check",
+        corpus=corpus,
+        scheme="ethics",
+        raters_per_item=len(reviewers),
+        annotators=reviewers,
+        systems=[System.objects.get(corpus=corpus, name=HUMAN)],
+        include_self=True,
+    )
+    campaigns.open(by=by, campaign=campaign)
+    for number, person in enumerate(reviewers):
+        work_through(person, campaign, _objections(objects=number == 2))
+
+
+def _objections(*, objects: bool) -> Answer:
+    def answer(hold: Hold, _screen: Screen) -> dict[str, Any]:
+        item = Task.objects.select_related("item__continuation__dialogue").get(pk=hold.task).item
+        assert item is not None
+        if objects and item.continuation.dialogue.key == OBJECTED:
+            return {"objection": 1, "reason": REASON}
+        return {"objection": 0}
+
+    return answer
