@@ -260,7 +260,7 @@ def _unqualified(plan: CheckPlan | None, users: Iterable[int], standings: Mappin
     if plan is None or plan.prerequisite_id is None:
         return set()
     passed = Standing.objects.filter(campaign=plan.prerequisite_id, admitted_at__isnull=False)
-    by_hand = {user for user, standing in standings.items() if standing.admitted_why}
+    by_hand = {row.user_id for row in standings.values() if row.admitted_why}
     return set(users) - set(passed.values_list("user", flat=True)) - by_hand
 
 

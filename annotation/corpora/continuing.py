@@ -57,11 +57,14 @@ def fill(*, continuation: Continuation, turns: Sequence[records.Turn]) -> None:
 
 @transaction.atomic
 def add_without_turns(*, corpus: Corpus) -> int:
-    """Make dialogues ratable that have neither turns nor continuations; return their number.
+    """Make the dialogues of a corpus without any turns ratable; return the number of new ones.
 
     Each gets the continuation `self` without turns, and its dialogue item: what is rated is the dialogue's
-    participants, summary and metadata. Scenarios and scripts are left as they are.
+    participants, summary and metadata. Scenarios and scripts are left as they are. So is a corpus in which
+    something has turns or is to be continued: what has none there is not rated, as it waits for a system.
     """
+    if Continuation.objects.filter(dialogue__corpus=corpus).exclude(key=SELF, turns=None).exists():
+        return 0
     bare = Dialogue.objects.filter(
         corpus=corpus, continuations=None, scenario__isnull=True, script__isnull=True
     )

@@ -46,8 +46,7 @@ from calibration.statistics.judge_biases import (
 )
 from calibration.statistics.preferences import position_bias
 from calibration.statistics.rater_panel import SEVERITY
-from calibration.studies.inputs import Inputs
-from calibration.studies.judge_facts import JudgeFacts
+from calibration.studies.inputs import Inputs, JudgeFacts
 
 # Checks of the judges of a study, with the tests of all checks of one judge corrected together.
 

@@ -59,11 +59,14 @@ def test_a_campaign_about_turns_adds_nothing(corpus: Corpus, ana: User) -> None:
     assert not Continuation.objects.filter(dialogue__key="p1").exists()
 
 
-def test_dialogues_that_a_system_continued_stay_as_they_are(corpus: Corpus) -> None:
-    dialogue = corpus.dialogues.get(key="p1")
-    factories.continuation(dialogue, "x", system="model-x", turns=[{"text": "Hello."}])
-    assert continuing.add_without_turns(corpus=corpus) == 1
-    assert not dialogue.continuations.filter(key="self").exists()
+def test_dialogues_that_wait_for_a_system_are_not_asked_about(corpus: Corpus) -> None:
+    factories.continuation(corpus.dialogues.get(key="p1"), "x", system="m", turns=[{"text": "Hello."}])
+    assert continuing.add_without_turns(corpus=corpus) == 0
+    assert factories.campaign(corpus, SCHEME).tasks.count() == 1
+
+
+def test_they_become_ratable_once(corpus: Corpus) -> None:
+    assert continuing.add_without_turns(corpus=corpus) == 2
     assert continuing.add_without_turns(corpus=corpus) == 0
 
 

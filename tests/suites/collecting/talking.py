@@ -56,7 +56,8 @@ def meet(campaign: Campaign, *people: User) -> Chat:
     for person in people:
         chat_lobby.wait(by=person, campaign=campaign.pk)
     chat = chat_lobby.open_chat(people[0].pk)
-    assert chat is not None and chat.campaign_id == campaign.pk
+    assert chat is not None
+    assert chat.campaign_id == campaign.pk
     return chat
 
 
