@@ -164,6 +164,8 @@ NAME = "Demo chats"
 FIXED = "ComperDial (demo)"
 PEOPLE = 12
 """Personas, and people who talk."""
+TALKERS = (5, 5, 4, 5, 4)
+"""Qualities among which that of each turn of a conversation is drawn."""
 WRITERS = {"simulated-wim": (5, 5, 4, 5, 4), "simulated-wanda": (4, 4, 5, 4, 3)}
 """People who write responses, with the qualities among which each of theirs is drawn."""
 MODELS = ("fake-able", "fake-plain", "fake-clumsy")
@@ -254,7 +256,13 @@ def _hold(chat: Chat) -> None:
         seat = seats[2 - number % 2]
         assert seat.user is not None
         text = utterance(chat_actions.persona(seat), number, total, seed=chat.task_id)
+        text = f"{text} {{quality {_quality(TALKERS, str(chat.task_id), number)}}}"
         chat_actions.send(by=seat.user, chat=chat.pk, text=text, key=f"turn-{number}")
+
+
+def _quality(qualities: Sequence[int], author: str, number: int) -> int:
+    """Return the planted quality of what a person writes, drawn from theirs."""
+    return qualities[int(uniform(SEED, "quality", author, str(number)) * len(qualities))]
 
 
 def respond(corpus: Corpus, *, by: User, endpoint: Endpoint, finish: Finish) -> None:
