@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from annotation.corpora.import_staging import ImportResult
     from annotation.formats import Faults
     from annotation.models import Campaign, Continuation, Corpus, Dialogue, Import
+    from annotation.schemes import SchemeDefinition
     from annotation.text.context import NamedText
     from annotation.work.leases import Seat
     from annotation.work.screens import Screen
@@ -56,12 +57,13 @@ OWN_PAGES: Table[OwnPages] = Table("own_pages")
 
 
 class CampaignForm(NamedTuple):
-    """A form of campaign whose members write continuations, on a page of the suite, before they rate them.
+    """A form of campaign whose members write continuations, on a page of the suite.
 
     `page` is the URL name of that page, which takes a campaign's id. `check` raises CampaignRefused for
     invalid settings. `make` creates the continuations that are still missing, without turns and items and
     with the campaign's `own_key`, when it opens, and `count` says how many those are. `copy` gives a copied
-    campaign the form's own settings. `has_work` says whether the page has something for a member.
+    campaign the form's own settings. `has_work` says whether the page has something for a member. `scheme` is
+    that of its campaigns where none is chosen; it has no questions, since it is in no list of schemes.
     """
 
     page: str
@@ -70,10 +72,11 @@ class CampaignForm(NamedTuple):
     count: Callable[[Campaign], int]
     copy: Callable[[Campaign, Campaign], None]
     has_work: Callable[[Seat], bool]
+    scheme: SchemeDefinition | None = None
 
 
 CAMPAIGN_FORMS: Table[CampaignForm] = Table("campaign_forms")
-"""By a campaign's `form`; ratings have none."""
+"""By a campaign's `form`; ratings are none."""
 
 LINK_TURNS: Functions[Callable[[Dialogue, Continuation], dict[int, tuple[str, str]]]] = Functions(
     "link_turns"

@@ -28,7 +28,15 @@ from jobs.models import Endpoint, Run
 from judges.runs import run_actions
 from judges.runs.plans import Judge
 from judges.runs.selection import Selection
-from suites.collecting import chat_actions, chat_dialogues, chat_lobby, chat_plans, persona_actions
+from suites.collecting import (
+    chat_actions,
+    chat_dialogues,
+    chat_lobby,
+    chat_plans,
+    persona_actions,
+    writing_actions,
+    writing_plans,
+)
 from suites.collecting.models import Chat, Persona, PersonaSet
 from suites.collecting.persona_actions import Status
 from suites.continuation.productions import production_actions as generating
@@ -216,6 +224,7 @@ def load(*, by: User, endpoint: Endpoint, finish: Finish, exchanges: int = 7, pe
     corpus = cast(by=by, name=NAME, count=people)
     campaign = chats(by=by, corpus=corpus, people=people, exchanges=exchanges)
     fixed = chat_dialogues.make_dialogues(by=by, campaign=campaign, name=FIXED).corpus
+    write(fixed, by=by)
     respond(fixed, by=by, endpoint=endpoint, finish=finish)
     rate(fixed, by=by)
     judge(fixed, by=by, endpoint=endpoint, finish=finish)
@@ -280,6 +289,28 @@ def respond(corpus: Corpus, *, by: User, endpoint: Endpoint, finish: Finish) -> 
                 by=by, generation=Generation("comperdial_response", own), dialogues=Dialogues(corpus)
             )
         )
+
+
+def write(corpus: Corpus, *, by: User) -> None:
+    """Have two simulated people write a response at each point at which the systems do."""
+    members = {simulated_person(name): qualities for name, qualities in WRITERS.items()}
+    campaign = writing_plans.create(
+        by=by, name=f"{corpus.name}: written responses", corpus=corpus, plan={}, annotators=list(members)
+    )
+    campaigns.open(by=by, campaign=campaign)
+    for member, qualities in members.items():
+        while (place := writing_actions.start(by=member, campaign=campaign.pk)).writing is not None:
+            writing = place.writing
+            seed = f"{member.username} {writing.assignment}"
+            text = utterance(writing.persona[1:], 2 * writing.number, 2 * writing.total, seed=seed)
+            quality = _quality(qualities, seed, writing.number)
+            writing_actions.send(
+                by=member,
+                campaign=campaign.pk,
+                assignment=writing.assignment,
+                number=writing.number,
+                text=f"{text} {{quality {quality}}}",
+            )
 
 
 def rate(corpus: Corpus, *, by: User) -> None:

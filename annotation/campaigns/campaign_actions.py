@@ -63,16 +63,21 @@ def create(
 ) -> Campaign:
     """Create a draft campaign over part of a corpus, with a scheme and its own guidelines.
 
-    `scheme` is `key` (for a custom scheme: its newest version) or `key@version`. No systems means all
-    systems. Without `guidelines` the campaign starts with the scheme's. `consent` is the text that annotators
-    agree to first, if any. `shows` are the data shown beside the turns (`annotation.text.views`), `form` is
-    the kind of work, `options` are settings (`SETTINGS`). Raises CampaignRefused.
+    `scheme` is `key` (for a custom scheme: its newest version) or `key@version`; '' is that of the form. No
+    systems means all systems. Without `guidelines` the campaign starts with the scheme's. `consent` is the
+    text that annotators agree to first, if any. `shows` are the data shown beside the turns
+    (`annotation.text.views`), `form` is the kind of work, `options` are settings (`SETTINGS`). Raises
+    CampaignRefused.
     """
     if unknown := options.keys() - settings.SETTINGS.keys():
         raise TypeError(f"a campaign has no {min(unknown)}")
     if any(system.corpus_id != corpus.pk for system in systems):
         raise CampaignRefused(f"A chosen system is not one of the corpus {corpus.name}.")
-    version = lock_scheme_version(scheme)
+    own_scheme = None if form == Campaign.Form.RATING else CAMPAIGN_FORMS[form].scheme
+    if own_scheme is not None and not scheme:
+        version = scheme_store.store(definition=own_scheme)
+    else:
+        version = lock_scheme_version(scheme)
     if form == Campaign.Form.RATING:
         _make_items(version, corpus)
     check_blind(corpus, "guidelines", "The guidelines name", guidelines or "")

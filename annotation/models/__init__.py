@@ -17,6 +17,7 @@ from annotation.models.campaigns import (
 from annotation.models.checks import Attempt, CheckPlan, CheckResult, KeyAnswer, KeyTask, Standing
 from annotation.models.corpora import (
     Continuation,
+    ContinuationAuthor,
     Corpus,
     Dialogue,
     Import,
@@ -77,6 +78,7 @@ __all__ = [
     "Consent",
     "ConsentGiven",
     "Continuation",
+    "ContinuationAuthor",
     "Corpus",
     "Dialogue",
     "Gate",

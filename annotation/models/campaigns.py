@@ -189,8 +189,9 @@ class Campaign(models.Model):
     `apart_judge` is the judge that is compared with people. After the `deadline` nothing is handed out or
     accepted; a person submits at most `most_tasks`, and `most_tasks_a_day` in a day of UTC. A submission
     may be revised for `revise_hours`: None for as long as the campaign is open, 0 for never.
-    `form` is the kind of work: `rating` of existing continuations, or `chat`, whose members first write the
-    continuations that they answer about (`annotation.hooks.CAMPAIGN_FORMS`).
+    `form` is the kind of work: `rating` of existing continuations; `chat`, whose members first write the
+    continuations that they answer about; or `write`, whose members only write continuations
+    (`annotation.hooks.CAMPAIGN_FORMS`).
     `unseen_check` sets which turns must have been on screen for a submit without a warning. With
     `shows_agreement`, annotators see their agreement with others. `join_proof` is how a participant who
     returns by a link proves that they are the same person. An archived campaign is in no list and takes no
@@ -238,6 +239,7 @@ class Campaign(models.Model):
     class Form(models.TextChoices):
         RATING = "rating", "Ratings of existing turns or dialogues"
         CHAT = "chat", "Conversations between members, and ratings of them"
+        WRITE = "write", "Responses of members to fixed dialogues"
 
     class Order(models.TextChoices):
         DRAWN = "drawn", "The same for everybody, drawn from the seed"
@@ -359,7 +361,9 @@ class Campaign(models.Model):
                 condition=Q(archived_at__isnull=True) | Q(state__in=["draft", "closed"]),
                 name="campaign_archived_is_at_rest",
             ),
-            models.CheckConstraint(condition=Q(form__in=["rating", "chat"]), name="campaign_form_known"),
+            models.CheckConstraint(
+                condition=Q(form__in=["rating", "chat", "write"]), name="campaign_form_known"
+            ),
             models.CheckConstraint(condition=OVERLAP_IS_WHOLE, name="campaign_overlap_whole"),
             models.CheckConstraint(
                 condition=Q(task_order__in=["drawn", "own", "fixed", "priority", "informative"]),
@@ -416,7 +420,11 @@ class Campaign(models.Model):
 
     @property
     def own_key(self) -> str:
-        """Key of the continuations that its members write, '' where they rate existing ones."""
+        """Key of the continuations that its tasks are about where members write them, '' where they rate.
+
+        Each writer of a campaign of form `write` adds a continuation of their own, whose key continues this
+        one; the task's stays empty.
+        """
         return "" if self.form == self.Form.RATING else f"{self.form}-{self.pk}"
 
 

@@ -338,6 +338,27 @@ class Continuation(models.Model):
         return has_fake(self.condition)
 
 
+class ContinuationAuthor(models.Model):
+    """A person who wrote turns of a continuation: by a trigger, they are never assigned a task about it.
+
+    The people of a conversation do answer about it in the campaign in which they held it. Deleting an account
+    keeps what it wrote and drops this row.
+    """
+
+    continuation = models.ForeignKey(Continuation, on_delete=models.CASCADE, related_name="authors")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["user", "continuation"], name="continuation_author_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} of {self.continuation_id}"
+
+
 class Turn(models.Model):
     """A turn of a continuation. `extra` holds time, session, addressees, audience and act where known."""
 

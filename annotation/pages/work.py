@@ -350,6 +350,8 @@ def work_task(request: HttpRequest, campaign: int, assignment: int) -> HttpRespo
         seat, _ = labelling.start(by=user_of(request), campaign=campaign)
     except NotTaskHolder as error:
         raise Http404 from error
+    if seat.form == Campaign.Form.WRITE and mine.slot_id is not None:
+        return redirect(own_page(seat) or reverse("work", args=[campaign]))
     return _page(request, seat, hold_of(mine))
 
 

@@ -619,6 +619,8 @@ def _explanation(campaign: Campaign, text: str) -> str:
 
 def _check(plan: CheckPlan) -> None:
     check_values(plan, SETTINGS)
+    if plan.repeat_every is not None and plan.campaign.form == Campaign.Form.WRITE:
+        refuse("repeat_every", "Nothing is asked about what members write, so nothing can be repeated.")
     if plan.least > plan.window:
         refuse("least", "A rule cannot wait for more checks than it looks back on.")
     first = plan.prerequisite

@@ -11,7 +11,8 @@ from typing import Any, Literal, NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
+from django.db.models.expressions import RawSQL
 from django.utils import timezone
 
 from annotation.errors import AnswerRefused
@@ -113,9 +114,13 @@ def standing_of(campaign: int, user: int) -> Standing:
     return Standing.objects.get_or_create(campaign_id=campaign, user_id=user)[0]
 
 
-def keys_of(campaign: int, occasion: str) -> list[KeyTask]:
-    """Return a campaign's key tasks for one occasion, without retired ones, in order of creation."""
-    return list(KeyTask.objects.filter(campaign=campaign, occasion=occasion, retired_at=None))
+def keys_of(campaign: int, occasion: str, user: int) -> QuerySet[KeyTask]:
+    """Return a campaign's key tasks for one occasion and person, in order of creation.
+
+    Retired ones are left out, and those about what the person wrote.
+    """
+    keys = KeyTask.objects.filter(campaign=campaign, occasion=occasion, retired_at=None)
+    return keys.exclude(task__in=RawSQL("SELECT unnest(concord_own_tasks(%s, %s))", [campaign, user]))
 
 
 def stages(campaign: int) -> set[str]:
@@ -205,7 +210,7 @@ def begin(member_status: Standing, occasion: str, number: int) -> None:
 def rest(attempt: Attempt, seed: int) -> list[KeyTask]:
     """Return the remaining tasks of a round or attempt. A test's order differs by person and attempt."""
     done = _of(attempt).filter(state__in=DONE).values("task")
-    keys = KeyTask.objects.filter(campaign=attempt.campaign_id, occasion=attempt.occasion, retired_at=None)
+    keys = keys_of(attempt.campaign_id, attempt.occasion, attempt.user_id)
     open_keys = list(keys.exclude(task__in=done))
     if attempt.occasion == TEST:
         open_keys.sort(key=lambda key: _digest(f"{seed}:{attempt.user_id}:{attempt.number}:{key.task_id}"))
@@ -635,7 +640,7 @@ def _training(member_status: Standing, plan: CheckPlan) -> Notice | None:
     rounds = attempts(member_status, TRAINING)
     if rounds and rounds[-1].finished_at is None:
         return None
-    tasks = len(keys_of(member_status.campaign_id, TRAINING))
+    tasks = len(keys_of(member_status.campaign_id, TRAINING, member_status.user_id))
     if not rounds:
         return Notice("training", 1, tasks=tasks)
     last = rounds[-1]
@@ -651,7 +656,7 @@ def _test(member_status: Standing, plan: CheckPlan) -> Notice | None:
     if tries and tries[-1].finished_at is None:
         return None
     tries_left = max(0, plan.test_tries - len(tries))
-    tasks = len(keys_of(member_status.campaign_id, TEST))
+    tasks = len(keys_of(member_status.campaign_id, TEST, member_status.user_id))
     if not tries:
         return Notice("test", 1, tasks=tasks, tries_left=tries_left, mark=_mark(plan))
     number = tries[-1].number + 1 if tries_left else None

@@ -18,8 +18,8 @@ from annotation.models.work import Assignment
 from annotation.scheme_store import questionnaire_of
 from annotation.work import check_stages
 from annotation.work import leases as assigning
-from annotation.work.checking import CheckedAnswer, passes_of
-from annotation.work.leases import FREE, RULED_FREE, Hold, Seat
+from annotation.work.checking import CheckedAnswer
+from annotation.work.leases import Hold, Seat
 from config import commands
 
 # Steps of a person's work at which a hidden task comes: one in so many, at places drawn by the seed.
@@ -125,7 +125,7 @@ def stage_progress(seat: Sitting) -> tuple[int, int] | None:
     member_status = check_stages.standing_of(seat.campaign, seat.user)
     if member_status.admitted_at is not None or not (now := check_stages.stage(member_status)):
         return None
-    total = len(check_stages.keys_of(seat.campaign, now))
+    total = len(check_stages.keys_of(seat.campaign, now, seat.user))
     attempt = check_stages.under_way(member_status)
     if attempt is None:
         return (
@@ -150,8 +150,7 @@ def with_hidden(seat: Sitting, tasks: int, *, has_task: bool, most: int) -> int:
     mine = Assignment.objects.filter(campaign=seat.campaign, user=seat.user, round=0)
     done = mine.filter(state=Assignment.State.SUBMITTED).order_by("submitted_at", "id")
     met = mine.filter(occasion=Occasion.CHECK).values("task")
-    keys = KeyTask.objects.filter(campaign=seat.campaign, occasion=Occasion.CHECK, retired_at=None)
-    checks = keys.exclude(task__in=met).count()
+    checks = check_stages.keys_of(seat.campaign, Occasion.CHECK, seat.user).exclude(task__in=met).count()
     rates = rates_of(plan, seat.campaign, seat.user)
     occasions = list(done.values_list("occasion", flat=True))
     step = member_status.steps
@@ -171,6 +170,7 @@ State = Assignment.State
 TO_CHECK = """
 SELECT k.task_id FROM annotation_keytask k
  WHERE k.campaign_id = %(campaign)s AND k.occasion = 'check' AND k.retired_at IS NULL
+   AND k.task_id <> ALL(%(own)s::bigint[])
    AND NOT EXISTS (SELECT 1 FROM annotation_assignment a WHERE a.task_id = k.task_id AND a.user_id = %(user)s)
  ORDER BY md5(%(drawn)s || ':' || k.task_id), k.task_id LIMIT 1
 """
@@ -185,9 +185,6 @@ SELECT d.task_id FROM (
                     AND r.user_id = %(user)s AND r.occasion = 'repeat')
  ORDER BY md5(%(drawn)s || ':' || d.task_id), d.task_id LIMIT 1
 """
-
-IS_FREE = f"SELECT 1 FROM annotation_slot s WHERE {FREE} LIMIT 1"  # noqa: S608  (a condition of ours)
-IS_FREE_RULED = IS_FREE.replace(FREE, RULED_FREE)
 
 
 class Done(NamedTuple):
@@ -298,24 +295,16 @@ def _hidden(seat: Seat, plan: CheckPlan, member_status: Standing) -> Hold | None
     values: dict[str, Any] = {
         "campaign": seat.campaign,
         "user": seat.user,
-        "occasion": seat.occasion,
+        "own": seat.own_tasks,
         "drawn": rates.person_seed,
         "after": plan.repeat_after,
-        "upto": seat.upto,
     }
     task = _fetch_number(TO_CHECK if due == "check" else TO_REPEAT, values)
-    if task is None or not _goes_on(seat, values):
+    if task is None or not assigning.has_free(seat):
         return None
     member_status.hidden_at = member_status.steps
     member_status.save(update_fields=["hidden_at"])
     return _give(seat, task, due, 0)
-
-
-def _goes_on(seat: Seat, values: dict[str, Any]) -> bool:
-    """Whether main work is left for the member."""
-    if seat.ruled:
-        return _fetch_number(IS_FREE_RULED, values | passes_of(seat.campaign, seat.user)) is not None
-    return _fetch_number(IS_FREE, values) is not None
 
 
 def _fetch_number(query: str, values: dict[str, Any]) -> int | None:

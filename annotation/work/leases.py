@@ -53,14 +53,17 @@ SELECT c.id, c.name, c.state, c.occasion, c.scheme_version_id, c.lease_minutes,
        OR EXISTS (SELECT 1 FROM annotation_bookmark b WHERE b.campaign_id = c.id AND b.user_id = m.user_id),
        EXISTS (SELECT 1 FROM annotation_thread h WHERE h.campaign_id = c.id AND h.annotator_id = m.user_id),
        least(coalesce(c.batch_size::bigint * c.batches_open, 2147483647), 2147483647)::int,
-       c.batch_size IS NOT NULL AND c.next_batch = 'complete', c.balance_by <> '', c.form
+       c.batch_size IS NOT NULL AND c.next_batch = 'complete', c.balance_by <> '', c.form,
+       CASE WHEN EXISTS (SELECT 1 FROM annotation_continuationauthor w WHERE w.user_id = m.user_id)
+            THEN concord_own_tasks(c.id, m.user_id) ELSE '{}' END
   FROM annotation_campaignmember m JOIN annotation_campaign c ON c.id = m.campaign_id
  WHERE m.campaign_id = %s AND m.user_id = %s FOR UPDATE OF m
 """
 
-# Batches that are not open begin at `upto`. The state is looked up slot by slot: with a join, the planner may
-# read all of a person's assignments.
+# Batches that are not open begin at `upto`, and `own` are the tasks about what the person wrote. The state is
+# looked up slot by slot: with a join, the planner may read all of a person's assignments.
 FREE = """s.campaign_id = %(campaign)s AND NOT s.taken AND s.position < %(upto)s
+     AND s.task_id <> ALL(%(own)s::bigint[])
      AND coalesce((SELECT a.state FROM annotation_assignment a WHERE a.task_id = s.task_id
                     AND a.user_id = %(user)s AND a.occasion = %(occasion)s), 'expired') = 'expired'"""
 
@@ -122,6 +125,9 @@ FIRST = """least(
 CLAIM_RULED = CLAIM.replace(FREE, f"{RULED_FREE} AND s.position >= {FIRST}")
 CLAIM_OWN_RULED = CLAIM_OWN.replace(FREE, RULED_FREE)
 
+IS_FREE = f"SELECT 1 FROM annotation_slot s WHERE {FREE} LIMIT 1"  # noqa: S608  (a condition of ours)
+IS_FREE_RULED = IS_FREE.replace(FREE, RULED_FREE)
+
 # A task given by a researcher waits for the current task, and for longer than a lease.
 RESUME = """
 UPDATE annotation_assignment SET lease_expires = greatest(lease_expires, now() + make_interval(mins => %s))
@@ -158,7 +164,7 @@ TAKE_AGAIN_RULED = TAKE_AGAIN.replace(
     "WHERE s.task_id = a.task_id AND NOT s.taken", f"WHERE s.task_id = a.task_id AND NOT s.taken AND {PASSED}"
 ).replace("WHERE NOT s.taken ORDER BY", f"WHERE NOT s.taken AND {PASSED} ORDER BY")
 
-# Where members write first, a task is worked on once what they wrote has items.
+# Where members write, a task has questions once what they wrote has items.
 WRITTEN = """EXISTS (SELECT 1 FROM annotation_task t JOIN annotation_item i USING (continuation_id)
                   WHERE t.id = a.task_id)"""
 RESUME_WRITTEN = RESUME.replace("a.state = 'leased'", f"a.state = 'leased' AND {WRITTEN}", 1)
@@ -166,6 +172,7 @@ TAKE_WRITTEN_AGAIN, TAKE_WRITTEN_AGAIN_RULED = (
     query.replace("a.state = 'expired'", f"a.state = 'expired' AND {WRITTEN}", 1)
     for query in (TAKE_AGAIN, TAKE_AGAIN_RULED)
 )
+RESUME_UNWRITTEN = RESUME_WRITTEN.replace(WRITTEN, f"a.slot_id IS NOT NULL AND NOT {WRITTEN}")
 
 # Where several members write together, they get all slots of a task at once: the first unwritten task that
 # nobody holds, that none of them ever had, and whose gates let each of them have the slot of their number.
@@ -365,7 +372,8 @@ class Seat(NamedTuple):
     rates which tasks. `noted` is set where they have notes or bookmarks here, `talks` where there are
     messages: otherwise neither is queried. Tasks from position `upto` on are in batches that are not open;
     with `opens_batches` the next batch opens when the last one is complete, with `balanced` the next task is
-    from the stratum of which they have done least. `form` is that of the campaign.
+    from the stratum of which they have done least. `form` is that of the campaign. `own_tasks` are its tasks
+    about what they wrote themselves.
     """
 
     campaign: int
@@ -400,6 +408,7 @@ class Seat(NamedTuple):
     opens_batches: bool
     balanced: bool
     form: str
+    own_tasks: list[int]
 
     @property
     def limits(self) -> Limits:
@@ -485,10 +494,11 @@ def returned(*, seat: Seat) -> Hold | None:
     return _hold(RETURNED, (seat.campaign, seat.user)) if seat.returned else None
 
 
-def take_again(*, seat: Seat, assignment: int | None = None) -> Hold | None:
+def take_again(*, seat: Seat, assignment: int | None = None, unwritten: bool = False) -> Hold | None:
     """Take back a task of the member's with an expired lease, if it still has a free slot.
 
-    `assignment` names it; None takes the latest. Its draft is unchanged.
+    `assignment` names it; None takes the latest. Its draft is unchanged. Where members write, a task without
+    questions is taken back only with `unwritten`.
     """
     values = {
         "campaign": seat.campaign,
@@ -496,11 +506,11 @@ def take_again(*, seat: Seat, assignment: int | None = None) -> Hold | None:
         "assignment": assignment,
         "minutes": seat.lease_minutes,
     }
-    is_rating = seat.form == Campaign.Form.RATING
+    is_any = unwritten or seat.form == Campaign.Form.RATING
     if seat.ruled:
-        query = TAKE_AGAIN_RULED if is_rating else TAKE_WRITTEN_AGAIN_RULED
+        query = TAKE_AGAIN_RULED if is_any else TAKE_WRITTEN_AGAIN_RULED
         return _hold(query, values | passes_of(seat.campaign, seat.user))
-    return _hold(TAKE_AGAIN if is_rating else TAKE_WRITTEN_AGAIN, values)
+    return _hold(TAKE_AGAIN if is_any else TAKE_WRITTEN_AGAIN, values)
 
 
 def after_submit(*, seat: Seat) -> Hold | None:
@@ -518,6 +528,40 @@ def claim(*, seat: Seat) -> Hold | None:
     """
     if seat.limits.reached or seat.form != Campaign.Form.RATING:
         return None
+    return _claim_slot(seat)
+
+
+def next_to_write(*, seat: Seat) -> Hold | None:
+    """Return the task that a member writes for, else their expired one, else a new one; None where none is.
+
+    For campaigns whose members each write on their own.
+    """
+    if seat.limits.reached:
+        return None
+    current = _hold(RESUME_UNWRITTEN, (seat.lease_minutes, seat.campaign, seat.user))
+    return current or take_again(seat=seat, unwritten=True) or _claim_slot(seat)
+
+
+@transaction.atomic
+def has_free(seat: Seat) -> bool:
+    """Whether a slot is free for a member, once expired leases are returned and a next batch is open."""
+    values = _claiming(seat)
+    is_free = _is_free(seat, values)
+    while not is_free and return_expired(campaign=seat.campaign):
+        is_free = _is_free(seat, values)
+    if not is_free and seat.opens_batches:
+        upto = campaign_actions.open_where_complete(seat.campaign)
+        is_free = upto > seat.upto and _is_free(seat, values | {"upto": upto})
+    return is_free
+
+
+def _is_free(seat: Seat, values: dict[str, Any]) -> bool:
+    with commands.cursor() as cursor:
+        cursor.execute(IS_FREE_RULED if seat.ruled else IS_FREE, values)
+        return cursor.fetchone() is not None
+
+
+def _claim_slot(seat: Seat) -> Hold | None:
     values = _claiming(seat)
     hold = _onwards(seat, values) or _from_start(seat, values)
     while hold is None and (return_expired(campaign=seat.campaign) or _settle(seat)):
@@ -606,6 +650,7 @@ def _claiming(seat: Seat) -> dict[str, Any]:
         "guidelines": seat.guidelines,
         "member": seat.member,
         "upto": seat.upto,
+        "own": seat.own_tasks,
         **passes,
     }
 

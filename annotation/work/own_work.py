@@ -52,6 +52,7 @@ FREE_TASKS = """
 SELECT count(*) FROM (
   SELECT DISTINCT s.position FROM annotation_slot s
    WHERE s.campaign_id = %(campaign)s AND NOT s.taken AND s.position < %(upto)s
+     AND s.task_id <> ALL(%(own)s::bigint[])
      AND coalesce((SELECT a.state FROM annotation_assignment a WHERE a.task_id = s.task_id
                     AND a.user_id = %(user)s AND a.occasion = %(occasion)s), 'expired') = 'expired'
    ORDER BY s.position LIMIT %(most)s) AS free
@@ -75,6 +76,7 @@ SELECT m.campaign_id FROM annotation_campaignmember m JOIN annotation_campaign c
             AND (a.state = 'returned' OR a.state = 'leased' AND {ROOM}))
    OR {ROOM} AND EXISTS (SELECT 1 FROM annotation_slot s WHERE s.campaign_id = c.id AND NOT s.taken
      AND s.position < coalesce(c.batch_size::bigint * c.batches_open, 2147483647)
+     AND s.task_id <> ALL((SELECT concord_own_tasks(c.id, m.user_id))::bigint[])
      AND coalesce((SELECT a.state FROM annotation_assignment a WHERE a.task_id = s.task_id
                     AND a.user_id = m.user_id AND a.occasion = c.occasion), 'expired') = 'expired'
      AND (s.gate_id IS NULL OR concord_passes(s.gate_id, m.user_id)
@@ -154,6 +156,7 @@ def _count(seat: Seat) -> int:
         "occasion": seat.occasion,
         "most": MOST_COUNTED + 1,
         "upto": seat.upto,
+        "own": seat.own_tasks,
     }
     with commands.cursor() as cursor:
         if seat.ruled:
@@ -173,6 +176,7 @@ SELECT m.campaign_id, (SELECT count(*) FROM (
   SELECT DISTINCT s.position FROM annotation_slot s
    WHERE s.campaign_id = c.id AND NOT s.taken
      AND s.position < coalesce(c.batch_size::bigint * c.batches_open, 2147483647)
+     AND s.task_id <> ALL((SELECT concord_own_tasks(c.id, m.user_id))::bigint[])
      AND coalesce((SELECT a.state FROM annotation_assignment a WHERE a.task_id = s.task_id
                     AND a.user_id = m.user_id AND a.occasion = c.occasion), 'expired') = 'expired'
    ORDER BY s.position LIMIT %(most)s) AS free) + (
@@ -410,6 +414,7 @@ def describe_submissions(rows: Iterable[Assignment]) -> list[Submission]:
 def _fitting(user: User, query: SubmissionQuery) -> QuerySet[Assignment]:
     rows = Assignment.objects.filter(user=user, state__in=[State.SUBMITTED, State.RETURNED])
     rows = rows.filter(campaign__archived_at=None, submitted_at__isnull=False)
+    rows = rows.exclude(campaign__form=Campaign.Form.WRITE, slot__isnull=False)  # these have no answers
     submission = OuterRef("pk")
     notes = TurnNote.objects.filter(assignment=submission, superseded_at=None)
     if query.campaign is not None:

@@ -119,6 +119,8 @@ def locked(assignment: Assignment) -> Assignment:
 
 
 def _must_be_work(locked: Assignment) -> None:
+    if locked.campaign.form == Campaign.Form.WRITE and locked.slot_id is not None:
+        raise SubmissionRefused("What a member wrote is in the corpus, and stays there.")
     if locked.round:
         raise SubmissionRefused(
             "Training and test submissions cannot be withdrawn. Let the person in instead."
@@ -259,6 +261,8 @@ def give(*, by: User, campaign: Campaign, task: Task, to: User, reason: str) -> 
     mine = Assignment.objects.filter(task=task, user=to, occasion=seat.occasion, round=0)
     before = mine.select_for_update().first()
     _must_be_new(before, name)
+    if task.pk in seat.own_tasks:
+        _refuse(f"{name} wrote what this task is about: somebody else has to rate it.")
     if task.position >= seat.upto:
         _refuse("This task is in a batch that is not open yet. Open the batch first.")
     slot = _slot(seat, campaign, task, name)
@@ -358,7 +362,7 @@ def _must_be_able(seat: Seat, to: User, name: str) -> None:
     if not to.is_active:
         _refuse(f"{name} is deactivated.")
     if seat.form != Campaign.Form.RATING:
-        _refuse("Members of this campaign meet on its own page: tasks cannot be given to one person.")
+        _refuse("Members of this campaign write on its own page: tasks cannot be given to one person.")
     if seat.state != Campaign.State.OPEN:
         _refuse(f"The campaign is {seat.state}: tasks are given while it is open.")
     if seat.over:

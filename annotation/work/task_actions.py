@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
+from django.db.models import Exists, OuterRef
 
 from annotation.errors import (
     AlreadySubmitted,
@@ -20,7 +21,7 @@ from annotation.errors import (
     NotTaskHolder,
     SubmittedDifferently,
 )
-from annotation.models import Assignment, GuidelinesRead, Item, Label, Rater
+from annotation.models import Assignment, Campaign, GuidelinesRead, Item, Label, Rater
 from annotation.scheme_store import Questionnaire, questionnaire_of
 from annotation.schemes.definitions import JOIN, NOBODY, people_answer
 from annotation.work import check_tasks, labels, own_work
@@ -311,6 +312,37 @@ def submit(
 
 
 @transaction.atomic
+def complete(*, by: User, seat: Seat, hold: Hold) -> None:
+    """Count a held task as submitted whose work is not answers but a text that the caller stores."""
+    labels.rater_of_person(user=by)  # webhooks send their pseudonym
+    values: dict[str, Any] = {"assignment": hold.assignment, "comment": "", "flagged": False}
+    values |= {"client": "", "attention": 0, "member": seat.member, "ceiling": PACE_CEILING_SECONDS}
+    with commands.cursor() as cursor:
+        cursor.execute(FINISH, values | {"counts": 1})
+    if seat.checked:
+        done = check_tasks.Done(hold.assignment, hold.task, seat.occasion, False, True)
+        check_tasks.submitted(seat=seat, done=done, answers=())
+
+
+@transaction.atomic
+def give_up(*, by: User, seat: Seat, assignment: int, reason: str) -> None:
+    """Skip a task of a member for a reason: its slot is free for others, and they do not get it again.
+
+    Raises AnswerRefused without a reason, CampaignNotOpen, or NotTaskHolder where they do not hold it.
+    """
+    reason = _comment(reason)
+    if not reason:
+        raise AnswerRefused("Say why you skip this task, in a few words.")
+    seat.must_be_open()
+    mine = Assignment.objects.filter(pk=assignment, user=by, campaign=seat.campaign)
+    mine = mine.filter(state__in=[Assignment.State.LEASED, Assignment.State.EXPIRED])
+    if not mine.update(state=Assignment.State.SKIPPED, skip_reason=reason):
+        raise NotTaskHolder("You do not hold this task.")
+    if seat.checked:
+        check_tasks.skipped(seat=seat)
+
+
+@transaction.atomic
 def skip(*, by: User, campaign: int, assignment: int, reason: str) -> Outcome:
     """Skip a task for a reason: its slot is freed for others, and this person does not get it again.
 
@@ -355,6 +387,8 @@ def reopen(*, by: User, campaign: int, before: int | None = None) -> tuple[Seat,
     seat.must_be_open()
     seat.must_have_agreed()
     mine = Assignment.objects.filter(campaign_id=campaign, user=by, state=Assignment.State.SUBMITTED, round=0)
+    if seat.form == Campaign.Form.WRITE:
+        mine = mine.filter(slot=None)  # what was written is sent for good
     at = mine.filter(pk=before or 0).values_list("submitted_at", flat=True).first()
     if at is not None:
         mine = mine.filter(submitted_at__lt=at)
@@ -373,6 +407,8 @@ def _next(seat: Seat) -> Hold | None:
     mine = Assignment.objects.filter(
         campaign_id=seat.campaign, user_id=seat.user, state=Assignment.State.LEASED
     )
+    if seat.form != Campaign.Form.RATING:
+        mine = mine.filter(Exists(Item.objects.filter(continuation=OuterRef("task__continuation"))))
     last = mine.first()
     return hold_of(last) if last else None
 

@@ -38,15 +38,22 @@ LOCK = 0x61646A75
 """First key of the advisory lock per adjudicator ("adju" in ASCII); the account's number is the second."""
 LOST = "This case went to somebody else meanwhile. Your draft is kept, but cannot be submitted any more."
 OWN = "You rated this item yourself, so somebody else decides on it."
+WRITTEN = "You wrote what this case is about, so somebody else decides on it."
 
 RATED_BY_ME = """EXISTS (SELECT 1 FROM annotation_label l JOIN annotation_rater r ON r.id = l.rater_id
   WHERE l.item_id = c.item_id AND r.user_id = %(user)s AND l.occasion <> 'adjudication')"""
+
+WRITTEN_BY_ME = """EXISTS (SELECT 1 FROM annotation_continuationauthor w
+  WHERE w.user_id = %(user)s AND w.continuation_id IN (
+    SELECT i.continuation_id FROM annotation_item i WHERE i.id = c.item_id
+    UNION ALL SELECT m.continuation_id FROM annotation_itemmember m WHERE m.item_id = c.item_id))"""
 
 # Cases of the adjudicator's last item come first: its conversation has been read already.
 CLAIM = f"""
 WITH free AS (
   SELECT c.id FROM calibration_adjudicationcase c
    WHERE c.round_id = %(round)s AND c.taken < c.places AND (%(own)s OR NOT {RATED_BY_ME})
+     AND NOT {WRITTEN_BY_ME}
      AND (%(case)s::bigint IS NULL OR c.id = %(case)s::bigint)
      AND coalesce((SELECT d.state FROM calibration_adjudicationdecision d
                     WHERE d.case_id = c.id AND d.adjudicator_id = %(user)s), 'expired') = ANY(%(back)s)
@@ -107,7 +114,9 @@ def hold(by: User, adjudication_round: AdjudicationRound, case: AdjudicationCase
     rows.filter(round=adjudication_round, state=State.HELD).exclude(case=case).update(state=State.EXPIRED)
     number = _claim(by, adjudication_round, case.pk)
     if number is None:
-        raise CaseLost("somebody else decides on this case, or you rated the item or passed the case on")
+        raise CaseLost(
+            "somebody else decides on this case, or you wrote or rated the item, or passed the case on"
+        )
     return number
 
 
@@ -142,11 +151,20 @@ def must_be_open(by: User, adjudication_round: AdjudicationRound) -> None:
 
 
 def must_not_be_own(by: User, decision: AdjudicationDecision) -> None:
-    """Raise AdjudicationRefused if the adjudicator rated the item and the round excludes own items."""
-    if decision.round.own_items:
-        return
-    rated = f"SELECT 1 FROM calibration_adjudicationcase c WHERE c.id = %(case)s AND {RATED_BY_ME}"  # noqa: S608
-    if _run(rated, {"case": decision.case_id, "user": by.pk}) is not None:
+    """Refuse a case about what the adjudicator wrote, or rated where the round excludes own items.
+
+    Raises AdjudicationRefused.
+    """
+    case, values = (
+        "SELECT 1 FROM calibration_adjudicationcase c WHERE c.id = %(case)s AND ",
+        {
+            "case": decision.case_id,
+            "user": by.pk,
+        },
+    )
+    if _run(case + WRITTEN_BY_ME, values) is not None:
+        raise AdjudicationRefused(WRITTEN)
+    if not decision.round.own_items and _run(case + RATED_BY_ME, values) is not None:
         raise AdjudicationRefused(OWN)
 
 

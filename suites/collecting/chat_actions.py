@@ -16,13 +16,13 @@ from annotation import records
 from annotation.campaigns.campaign_actions import log
 from annotation.corpora import continuing
 from annotation.errors import NotTaskHolder
-from annotation.models import Assignment, Campaign, Item, SchemeVersion, Task
+from annotation.models import Assignment, Campaign, ContinuationAuthor, Item, SchemeVersion, Task
 from annotation.text import views
 from annotation.work import labels
 from annotation.work.checking import cleaned
 from config.web.events import publish
 from suites.collecting.errors import ChatRefused, MessageRefused
-from suites.collecting.models import Chat, ChatMessage, ChatPlan, ChatSeat, Waiting
+from suites.collecting.models import Chat, ChatMessage, ChatSeat, Waiting
 
 SEEN_SECONDS = 5
 """The last request of a page is noted to this precision, so that reading rarely writes."""
@@ -149,7 +149,12 @@ def send(*, by: User, chat: int, text: str, key: str) -> ChatMessage:
     if plan.alternates and seat.number != (number - 1) % plan.participants + 1:
         raise ChatRefused("It is another person's turn. Your text was not sent.")
     message = ChatMessage.objects.create(
-        chat=row, number=number, seat=seat, text=_text(text, plan), key=cleaned(key), at=max(now, row.last_at)
+        chat=row,
+        number=number,
+        seat=seat,
+        text=checked_text(text, plan.most_characters, "turn"),
+        key=cleaned(key),
+        at=max(now, row.last_at),
     )
     ChatSeat.objects.filter(pk=seat.pk).update(typing_until=None, seen_at=now)
     lease = timedelta(minutes=row.campaign.lease_minutes + plan.idle_minutes)
@@ -168,14 +173,17 @@ def _must_accept(row: Chat, now: datetime) -> None:
         raise ChatRefused("The campaign is paused. Your text was not sent: keep it, and send it later.")
 
 
-def _text(text: str, plan: ChatPlan) -> str:
-    """Return a text as it is stored: one kind of line break, no control characters, nothing around it."""
+def checked_text(text: str, most_characters: int, noun: str) -> str:
+    """Return a text as it is stored: one kind of line break, no control characters, nothing around it.
+
+    Raises MessageRefused for an empty or a longer one; `noun` is what it is.
+    """
     text = _CONTROLS.sub("", _BREAKS.sub("\n", str(cleaned(text)))).strip()
     if not views.clean(text).strip():
         raise MessageRefused("Write something first.")
-    if len(text) > plan.most_characters:
+    if len(text) > most_characters:
         raise MessageRefused(
-            f"A turn has at most {plan.most_characters:,} characters; this one has {len(text):,}."
+            f"A {noun} has at most {most_characters:,} characters; this one has {len(text):,}."
         )
     return text
 
@@ -194,6 +202,9 @@ def _write_turns(row: Chat) -> None:
         time = message.at.astimezone(UTC).isoformat(timespec="milliseconds")
         turns.append(records.Turn(speaker=speaker, text=message.text, time=time, extra=extra))
     continuing.fill(continuation=row.task.continuation, turns=turns)
+    ContinuationAuthor.objects.bulk_create(
+        ContinuationAuthor(continuation=row.task.continuation, user_id=person) for person in people
+    )
     version = row.campaign.scheme_version
     if version.unit == SchemeVersion.Unit.ITEM:
         item = Item.objects.get(continuation=row.task.continuation_id, kind=version.item_kind)

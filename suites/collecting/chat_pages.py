@@ -234,8 +234,15 @@ def new_chat_campaign(request: HttpRequest, name: str) -> HttpResponse:
         else:
             messages.success(request, "The draft is created. Add people, then open it.")
             return redirect("campaign", draft.pk)
-    context = {"corpus": corpus, "form": form}
-    return render(request, "collecting/new_chats.html", context, status=422 if form.errors else 200)
+    context = {
+        "title": "Conversations between people",
+        "lead": "Members meet in a lobby, each plays one participant of a dialogue without turns, and they "
+        "write to each other. A finished conversation becomes a continuation of its dialogue, and the people "
+        "who held it answer the questions of the scheme.",
+        "corpus": corpus,
+        "form": form,
+    }
+    return render(request, "collecting/new_campaign.html", context, status=422 if form.errors else 200)
 
 
 CONVERSATIONS = Listing(

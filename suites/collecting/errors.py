@@ -5,6 +5,7 @@ AnnotationError
   WorkError
     ChatRefused     a conversation that is over, is not the person's turn, or cannot begin
     MessageRefused  a text that cannot be sent
+    WritingRefused  a response that was sent already, or that is not the next one
 """
 
 from __future__ import annotations
@@ -32,3 +33,10 @@ class MessageRefused(WorkError):
 
     code = "message_refused"
     field = "text"
+
+
+class WritingRefused(WorkError):
+    """A response that was sent already, or that is not the next one."""
+
+    code = "writing_refused"
+    status = 409

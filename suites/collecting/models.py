@@ -1,4 +1,4 @@
-"""Inventories of personas, personas for review, and conversations between members of a campaign."""
+"""Inventories of personas, personas for review, and what members of a campaign write: chats and responses."""
 
 from __future__ import annotations
 
@@ -314,3 +314,83 @@ class ChatMessage(models.Model):
 
     def __str__(self) -> str:
         return f"message {self.number} of {self.chat_id}"
+
+
+# Written responses to fixed dialogues. Triggers keep them: see migrations/writing.sql.
+
+
+class WritingPlan(models.Model):
+    """What members of a campaign of form `write` see, and write: 1 to `most_characters` characters each.
+
+    With `personas` both they see both speakers' personas, with own that of the one for whom they write. With
+    `show_real`, what they wrote is shown beside the real reply once it is sent.
+    """
+
+    class Personas(models.TextChoices):
+        BOTH = "both", "Both speakers' personas"
+        OWN = "own", "Only that of the one for whom they write"
+
+    campaign = models.OneToOneField(
+        "annotation.Campaign", on_delete=models.CASCADE, related_name="writing_plan"
+    )
+    personas = models.CharField(max_length=10, choices=Personas, default=Personas.BOTH)
+    most_characters = models.PositiveIntegerField(default=500)
+    show_real = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(personas__in=["both", "own"], most_characters__range=(1, 10_000)),
+                name="writing_plan_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"writing in {self.campaign_id}"
+
+
+class WriterNumber(models.Model):
+    """The number of a person among the writers of a corpus, from 1, as in the system `human 1`.
+
+    It is given with their first finished dialogue. `user` is empty once that account is deleted.
+    """
+
+    corpus = models.ForeignKey(
+        "annotation.Corpus", on_delete=models.CASCADE, related_name="+", db_index=False
+    )
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    number = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["corpus", "user"], name="writer_numbered_once"),
+            models.UniqueConstraint(fields=["corpus", "number"], name="writer_number_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"human {self.number}"
+
+
+class WrittenResponse(models.Model):
+    """A member's response `number`, from 1, at `point`: the number of turns of the dialogue before it.
+
+    Append-only; once all of a dialogue are there, they are also a continuation.
+    """
+
+    assignment = models.ForeignKey(
+        "annotation.Assignment", on_delete=models.CASCADE, related_name="written_responses", db_index=False
+    )
+    number = models.PositiveSmallIntegerField()
+    point = models.PositiveIntegerField()
+    text = models.TextField()
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["assignment", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["assignment", "number"], name="written_number_once"),
+            models.UniqueConstraint(fields=["assignment", "point"], name="written_point_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"response {self.number} of {self.assignment_id}"

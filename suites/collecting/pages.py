@@ -2,10 +2,11 @@
 
 from django.urls import URLPattern
 
-from suites.collecting import chat_pages, persona_pages, release_pages
+from suites.collecting import chat_pages, persona_pages, release_pages, writing_pages
 
 urlpatterns: list[URLPattern] = [
     *chat_pages.urlpatterns,
     *persona_pages.urlpatterns,
     *release_pages.urlpatterns,
+    *writing_pages.urlpatterns,
 ]

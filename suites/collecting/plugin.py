@@ -9,7 +9,7 @@ from config.links import Link
 
 ENTRIES: dict[str, list[str]] = {
     "schemes": ["suites.collecting.schemes:SCHEMES"],
-    "campaign_forms": ["suites.collecting.chat_plans:FORMS"],
+    "campaign_forms": ["suites.collecting.chat_plans:FORMS", "suites.collecting.writing_plans:FORMS"],
     "sweeps": ["suites.collecting.chat_actions:sweep"],
     "raters_per_item": ["suites.collecting.schemes:RATERS_PER_ITEM"],
     "screen_notes": ["suites.collecting.release:SCREEN_NOTES"],
@@ -30,13 +30,27 @@ def _new_conversations(context: Mapping[str, Any]) -> str:
     return reverse("new-chat-campaign", args=[context["corpus"].name]) if is_bare else ""
 
 
+def _writings(context: Mapping[str, Any]) -> str:
+    """Return the URL of a campaign's written responses, '' for a campaign of another form."""
+    campaign = context["campaign"]
+    return reverse("writings", args=[campaign.pk]) if campaign.form == campaign.Form.WRITE else ""
+
+
+def _new_writings(context: Mapping[str, Any]) -> str:
+    """Return the URL of the form for a corpus whose first dialogue has turns, '' for others."""
+    return "" if _new_conversations(context) else reverse("new-write-campaign", args=[context["corpus"].name])
+
+
 def _release(context: Mapping[str, Any]) -> str:
     return reverse("release-check", args=[context["corpus"].name])
 
 
 LINKS: dict[str, Any] = {
     "corpora": [Link("Personas", lambda context: reverse("personas"))],
-    "annotation": [Link("Conversations between people", _new_conversations)],
-    "campaign": [Link("Conversations", _conversations)],
+    "annotation": [
+        Link("Conversations between people", _new_conversations),
+        Link("Responses by people", _new_writings),
+    ],
+    "campaign": [Link("Conversations", _conversations), Link("Written responses", _writings)],
     "settings": [Link("Release check", _release)],
 }

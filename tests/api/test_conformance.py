@@ -117,6 +117,7 @@ BY_NAME = {
     "POST /api/v1/productions/": "corpus, generator and endpoint are named",
     "POST /api/v1/productions/estimate/": "corpus, generator and endpoint are named",
     "POST /api/v1/chat-campaigns/": "corpus and scheme are named, a name is taken",
+    "POST /api/v1/write-campaigns/": "corpus and scheme are named, a name is taken",
     "POST /api/v1/benchmarks/": "corpora, sources and endpoint are named",
     "POST /api/v1/personas/inventories/": "a name is taken, an inventory has a form of its own",
     "PUT /api/v1/personas/inventories/{id}/texts/": "two lists may be for one generation",

@@ -1,4 +1,4 @@
-"""Conversations for the audit."""
+"""Conversations and written responses for the audit."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ def make_chat() -> Any:
     return meet(chat_campaign(people), *people)
 
 
+<<<<<<< HEAD
 def make_held() -> Any:
     from tests import factories
     from tests.suites.collecting.talking import chat_campaign, hold, meet
@@ -31,14 +32,28 @@ def make_held() -> Any:
     chat = meet(chat_campaign(people), *people)
     hold(chat, *people)
     return chat.campaign
+=======
+def make_write_fields() -> dict[str, Any]:
+    from tests.suites.collecting.writing import fixed_corpus
+
+    return {"name": "responses", "corpus": fixed_corpus(), "plan": {}}
+>>>>>>> collecting
 
 
 LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "suites.collecting.chat_plans.create": lambda by: make_fields(),
+<<<<<<< HEAD
     "suites.collecting.chat_dialogues.make_dialogues": lambda by: {"campaign": make_held(), "name": "held"},
+=======
+    "suites.collecting.writing_plans.create": lambda by: make_write_fields(),
+>>>>>>> collecting
     "suites.collecting.chat_actions.end": lambda by: {"chat": make_chat(), "reason": "why"},
 }
 TRACED = {
+    "suites.collecting.writing_actions.start": "a lease says whose it is, and since when",
+    "suites.collecting.writing_actions.save_draft": "a draft of one's own",
+    "suites.collecting.writing_actions.send": "responses are appended with their time, and never changed",
+    "suites.collecting.writing_actions.skip": "the assignment keeps who skipped it, and why",
     "suites.collecting.chat_lobby.wait": "a conversation says who is in it, and since when",
     "suites.collecting.chat_lobby.stop_waiting": "one's own place in the lobby",
     "suites.collecting.chat_actions.view": "changes nothing, but ends what is overdue",

@@ -31,10 +31,12 @@ MEMBERS = _names(
     "api-claim-case api-decide-case api-draft-case api-pass-case",
     "lobby lobby-wait lobby-stop lobby-events chat chat-state chat-events chat-send chat-typing chat-leave",
     "api-lobby api-own-chat api-chat-send api-chat-typing api-chat-leave",
+    "write write-send write-draft write-skip api-write api-write-send api-write-draft api-write-skip",
 )
 RESEARCHERS = _names(
     "new-chat-campaign conversations conversation end-conversation conversation-dialogues",
     "api-chat-campaigns api-conversations api-conversation api-end-conversation api-conversation-dialogues",
+    "new-write-campaign writings writing api-write-campaigns api-writings api-writing",
     "corpora hide-first-steps corpus dialogue import-corpus upload load-mapping cancel-upload resume-upload",
     "draw-split corpus-dialogues corpus-annotation corpus-judges corpus-results corpus-gold corpus-settings",
     "search",

@@ -28,6 +28,8 @@ TRACED = {
     "annotation.work.task_actions.save_draft": "drafts belong to their assignment, which names its annotator",
     "annotation.work.task_actions.submit": "labels are appended with rater and time, and never changed",
     "annotation.work.task_actions.skip": "an assignment keeps its reason and its annotator",
+    "annotation.work.task_actions.give_up": "an assignment keeps its reason and its annotator",
+    "annotation.work.task_actions.complete": "an assignment keeps its annotator and its time",
     "annotation.work.task_actions.start": "an assignment says whose it is, and since when",
     "annotation.work.task_page.accept": "what was agreed to is kept with its version, person and time",
     "annotation.work.task_actions.reopen": "nothing is changed before the revision is submitted",

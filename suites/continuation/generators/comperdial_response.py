@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from annotation.records import Dialogue, Turn
 from jobs.prompt import TEXT, Prompt, object_schema
@@ -50,27 +51,17 @@ class Response(Generator):
 
     def why_not(self, dialogue: Dialogue, settings: Settings) -> str:
         """Refuse a dialogue with fewer than two speakers, or whose second speaker has no persona."""
-        speakers = _speakers(dialogue)
-        if len(speakers) < 2:
-            return "nobody answers in it: it has fewer than two speakers"
-        if not any(person.id == speakers[1] and person.profile for person in dialogue.participants):
-            return "the second speaker has no persona (profile)"
-        return ""
+        return refusal(dialogue)
 
     def begin(self, dialogue: Dialogue, settings: Settings) -> State:
         """Return the turns up to the last point, the personas, and the points."""
-        cast = Cast.of(dialogue)
-        speakers = _speakers(dialogue)
-        speaker = speakers[1] if len(speakers) > 1 else ""
-        points = [at for at, turn in enumerate(dialogue.turns) if turn.speaker == speaker and says(turn)]
-        participants = {person.id: person for person in dialogue.participants}
-        personas = {member.id: cast.person(member, participants.get(member.id)) for member in cast.members}
-        others = [line for member in cast.members if member.id != speaker for line in personas[member.id]]
+        part = Part.of(dialogue, str(settings[PERSONAS]))
+        points = list(part.points)
         return {
-            "cast": cast.as_json(),
-            "who": speaker,
-            "own": personas.get(speaker, []),
-            "others": others if settings[PERSONAS] == BOTH else [],
+            "cast": part.cast.as_json(),
+            "who": part.speaker,
+            "own": list(part.own),
+            "others": list(part.others),
             "turns": StoredTurns(dialogue.turns[: points[-1] + 1] if points else ()).as_json(),
             "points": points,
             "settings": {setting.name: settings[setting.name] for setting in generator.SETTINGS},
@@ -114,6 +105,41 @@ class Response(Generator):
     def name(self, model: str, condition: Mapping[str, Value]) -> str:
         """Return the model, and whether it saw only its own persona."""
         return f"{model} own persona" if condition[PERSONAS] == OWN else model
+
+
+class Part(NamedTuple):
+    """The second speaker's part: whoever answers in their place sees it, and the turns before a point.
+
+    `own` and `others` are lines about the speaker and the others, `points` the indices of their turns.
+    """
+
+    cast: Cast
+    speaker: str
+    own: tuple[str, ...]
+    others: tuple[str, ...]
+    points: tuple[int, ...]
+
+    @classmethod
+    def of(cls, dialogue: Dialogue, personas: str) -> Part:
+        """Return the part in a dialogue, with both `personas` or the own one."""
+        cast, speakers = Cast.of(dialogue), _speakers(dialogue)
+        speaker = speakers[1] if len(speakers) > 1 else ""
+        participants = {person.id: person for person in dialogue.participants}
+        lines = {member.id: cast.person(member, participants.get(member.id)) for member in cast.members}
+        others = [line for member in cast.members if member.id != speaker for line in lines[member.id]]
+        points = (at for at, turn in enumerate(dialogue.turns) if turn.speaker == speaker and says(turn))
+        own, rest = lines.get(speaker, []), others if personas == BOTH else []
+        return cls(cast, speaker, tuple(own), tuple(rest), tuple(points))
+
+
+def refusal(dialogue: Dialogue) -> str:
+    """Explain why nobody can answer in the second speaker's place, '' where one can."""
+    speakers = _speakers(dialogue)
+    if len(speakers) < 2:
+        return "nobody answers in it: it has fewer than two speakers"
+    if not any(person.id == speakers[1] and person.profile for person in dialogue.participants):
+        return "the second speaker has no persona (profile)"
+    return ""
 
 
 def _speakers(dialogue: Dialogue) -> list[str]:

@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 from rest_framework.test import APIClient
 
-from annotation.models import Campaign, Corpus, Item, Turn
+from annotation.models import Campaign, ContinuationAuthor, Corpus, Item, Turn
 from config.models import Event
 from suites.collecting import chat_actions
 from suites.continuation.generators import GENERATORS
@@ -53,6 +53,8 @@ def test_a_finished_conversation_is_a_dialogue_with_its_turns_times_and_pseudony
         "human"
     }
     assert Item.objects.filter(corpus=corpus, kind="turn").count() == 4
+    authors = ContinuationAuthor.objects.filter(continuation__dialogue=dialogue)
+    assert set(authors.values_list("user__username", flat=True)) == {"ann", "bob"}
     assert Event.objects.get(verb__contains="make dialogues of conversations").detail["dialogues"] == 1
 
 
