@@ -260,12 +260,12 @@ def _hold(chat: Chat) -> None:
     seats = {
         seat.number: seat for seat in chat.seats.select_related("user", "chat__task__continuation__dialogue")
     }
-    total = chat.campaign.chat_plan.turns
+    total, dialogue = chat.campaign.chat_plan.turns, chat.task.continuation.dialogue.key
     for number in range(1, total + 1):
         seat = seats[2 - number % 2]
         assert seat.user is not None
-        text = utterance(chat_actions.persona(seat), number, total, seed=chat.task_id)
-        text = f"{text} {{quality {_quality(TALKERS, str(chat.task_id), number)}}}"
+        text = utterance(chat_actions.persona(seat), number, total, seed=dialogue)
+        text = f"{text} {{quality {_quality(TALKERS, dialogue, number)}}}"
         chat_actions.send(by=seat.user, chat=chat.pk, text=text, key=f"turn-{number}")
 
 
@@ -301,7 +301,8 @@ def write(corpus: Corpus, *, by: User) -> None:
     for member, qualities in members.items():
         while (place := writing_actions.start(by=member, campaign=campaign.pk)).writing is not None:
             writing = place.writing
-            seed = f"{member.username} {writing.assignment}"
+            dialogue = Task.objects.get(assignments=writing.assignment).continuation.dialogue.key
+            seed = f"{member.username} {dialogue}"
             text = utterance(writing.persona[1:], 2 * writing.number, 2 * writing.total, seed=seed)
             quality = _quality(qualities, seed, writing.number)
             writing_actions.send(
@@ -335,10 +336,12 @@ def _ratings(rater: SimulatedRater) -> Answer:
     """Return the answer function of somebody who sees the quality of responses with errors."""
 
     def answer(hold: Hold, _screen: Screen) -> dict[str, Any]:
-        rows = Task.objects.select_related("item__continuation__dialogue", "item__turn")
+        rows = Task.objects.select_related(
+            "item__continuation__dialogue", "item__continuation__system", "item__turn"
+        )
         item = rows.get(pk=hold.task).item
         assert item is not None
-        key = f"{item.continuation.dialogue.key}/{item.continuation.key}"
+        key = f"{item.continuation.dialogue.key}/{item.continuation.system.name}"
         if item.turn is not None:
             return {OVERALL: rater.rates(f"{key}/{item.turn.position}", OVERALL, planted([item.turn.text]))}
         texts = item.continuation.turns.filter(given=False).values_list("text", flat=True)

@@ -31,7 +31,8 @@ def make_dialogues(*, by: User, campaign: Campaign, name: str) -> FixedDialogues
     """Create a corpus with a dialogue for each finished conversation: its turns are the dialogue's own.
 
     People, with their personas as profile, turns, times and pseudonyms are as in the campaign's corpus, the
-    system is `human`. Whoever wrote a conversation is an author of its dialogue, too. Raises PersonasRefused for a name that is taken and where no conversation is finished.
+    system is `human`. Whoever wrote a conversation is an author of its dialogue, too. Raises PersonasRefused
+    for a name that is taken and where no conversation is finished.
     """
     name = check_name(name)
     check_free(name)
