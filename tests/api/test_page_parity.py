@@ -115,9 +115,7 @@ new-chat-campaign: api-chat-campaigns
 conversations: api-conversations
 conversation: api-conversation
 end-conversation: api-end-conversation
-<<<<<<< HEAD
 conversation-dialogues: api-conversation-dialogues
-=======
 write: api-write
 write-send: api-write-send
 write-draft: api-write-draft
@@ -125,7 +123,6 @@ write-skip: api-write-skip
 new-write-campaign: api-write-campaigns
 writings: api-writings
 writing: api-writing
->>>>>>> collecting
 campaigns: api-campaigns
 new-campaign: api-campaigns api-campaign-defaults
 campaign: api-campaign
