@@ -11,7 +11,7 @@ from django.db import transaction
 
 from annotation.campaigns.campaign_actions import log
 from annotation.models import Campaign, Continuation, ContinuationAuthor, Corpus
-from annotation.records import HUMAN, SELF
+from annotation.records import SELF
 from suites.collecting.errors import PersonasRefused
 from suites.collecting.inventory_actions import check_name
 from suites.collecting.models import Chat
@@ -30,14 +30,14 @@ class FixedDialogues:
 def make_dialogues(*, by: User, campaign: Campaign, name: str) -> FixedDialogues:
     """Create a corpus with a dialogue for each finished conversation: its turns are the dialogue's own.
 
-    People, with their personas as profile, turns, times and pseudonyms are as in the campaign's corpus, the
-    system is `human`. Whoever wrote a conversation is an author of its dialogue, too. Raises PersonasRefused
+    People, with their personas as profile, turns, times and pseudonyms are as in the campaign's corpus.
+    Whoever wrote a conversation is an author of its dialogue, too. Raises PersonasRefused
     for a name that is taken and where no conversation is finished.
     """
     name = check_name(name)
     check_free(name)
     finished = Chat.objects.filter(campaign=campaign, state=Chat.State.FINISHED).values("task__continuation")
-    rows = Continuation.objects.filter(pk__in=finished).select_related("dialogue")
+    rows = Continuation.objects.filter(pk__in=finished).select_related("dialogue", "system")
     lines = [_line(row) for row in rows.order_by("dialogue_id")]
     if not lines:
         raise PersonasRefused("No conversation of this campaign is finished yet.")
@@ -66,9 +66,9 @@ def _line(row: Continuation) -> dict[str, Any]:
         "cluster": dialogue.cluster,
         "participants": dialogue.participants,
         "metadata": dialogue.metadata,
-        "system": HUMAN,
+        "system": row.system.name,
         "turns": [
-            {**(turn.extra or {}), "speaker": turn.speaker, "text": turn.text}
+            {**(turn.extra or {}), "speaker": turn.speaker, "text": turn.text, "given": turn.given}
             for turn in row.turns.order_by("position")
         ],
     }

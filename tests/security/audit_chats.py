@@ -23,7 +23,6 @@ def make_chat() -> Any:
     return meet(chat_campaign(people), *people)
 
 
-<<<<<<< HEAD
 def make_held() -> Any:
     from tests import factories
     from tests.suites.collecting.talking import chat_campaign, hold, meet
@@ -32,21 +31,39 @@ def make_held() -> Any:
     chat = meet(chat_campaign(people), *people)
     hold(chat, *people)
     return chat.campaign
-=======
+
+
+def make_system() -> dict[str, Any]:
+    from suites.collecting.chat_systems import NewSystem
+    from tests.suites.collecting.talking import system_campaign
+
+    campaign = system_campaign([], make_endpoint(), opened=False)
+    return {"campaign": campaign, "new": NewSystem("another", make_endpoint("another"))}
+
+
+def make_removal() -> dict[str, Any]:
+    campaign = make_system()["campaign"]
+    return {"campaign": campaign, "system": campaign.chat_systems.get()}
+
+
+def make_endpoint(name: str = "talker") -> Any:
+    from jobs.models import Endpoint
+
+    return Endpoint.objects.create(name=name, base_url="http://127.0.0.1:9/v1", model="m")
+
+
 def make_write_fields() -> dict[str, Any]:
     from tests.suites.collecting.writing import fixed_corpus
 
     return {"name": "responses", "corpus": fixed_corpus(), "plan": {}}
->>>>>>> collecting
 
 
 LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "suites.collecting.chat_plans.create": lambda by: make_fields(),
-<<<<<<< HEAD
     "suites.collecting.chat_dialogues.make_dialogues": lambda by: {"campaign": make_held(), "name": "held"},
-=======
+    "suites.collecting.chat_systems.add": lambda by: make_system(),
+    "suites.collecting.chat_systems.remove": lambda by: make_removal(),
     "suites.collecting.writing_plans.create": lambda by: make_write_fields(),
->>>>>>> collecting
     "suites.collecting.chat_actions.end": lambda by: {"chat": make_chat(), "reason": "why"},
 }
 TRACED = {
@@ -58,6 +75,8 @@ TRACED = {
     "suites.collecting.chat_lobby.stop_waiting": "one's own place in the lobby",
     "suites.collecting.chat_actions.view": "changes nothing, but ends what is overdue",
     "suites.collecting.chat_actions.send": "turns are appended with their writer and time, and never changed",
+    "suites.collecting.chat_replies.retry": "a reply counts how often it was asked for",
+    "suites.collecting.chat_replies.pick": "what was picked stays picked, with its time",
     "suites.collecting.chat_actions.set_typing": "lasts five seconds",
     "suites.collecting.chat_actions.leave": "a conversation keeps why it was abandoned; reports are logged",
 }
