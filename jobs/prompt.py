@@ -54,7 +54,11 @@ REPAIR_WITHOUT_REPLY = (
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A system message (may be empty), a user message, and the JSON schema of the reply, if any."""
+    """A system message (may be empty), a user message, and the JSON schema of the reply, if any.
+
+    `history` are earlier messages of a conversation, as (role, text) with the roles `user` and `assistant`,
+    the first by the user; `user` is then its latest message.
+    """
 
     system: str
     user: str
@@ -64,17 +68,18 @@ class Prompt:
     scored_from: int | None = None
     """Place in `user` after which the log-probabilities of its own tokens are requested: the completions API
     repeats the text with them (`echo`), and nothing that the model writes counts."""
+    history: tuple[tuple[str, str], ...] = ()
 
     def messages(self, system_role: str = "system") -> list[dict[str, str]]:
         """Return the messages in the form of the chat completions API.
 
-        `system_role`: the role of the system message; `user` puts it before the user's in one message.
+        `system_role`: the role of the system message; `user` puts it before the user's first message.
         """
+        messages = [{"role": role, "content": text} for role, text in (*self.history, ("user", self.user))]
         if self.system and system_role == "user":
-            messages = [{"role": "user", "content": f"{self.system}\n\n{self.user}"}]
-        else:
-            own = [{"role": system_role, "content": self.system}] if self.system else []
-            messages = [*own, {"role": "user", "content": self.user}]
+            messages[0]["content"] = f"{self.system}\n\n{messages[0]['content']}"
+        elif self.system:
+            messages = [{"role": system_role, "content": self.system}, *messages]
         if self.fault is None:
             return messages
         reply, reason = self.fault
@@ -83,6 +88,11 @@ class Prompt:
             return messages
         repair = {"role": "user", "content": REPAIR.format(reason=reason)}
         return [*messages, {"role": "assistant", "content": reply}, repair]
+
+    def about_tokens(self) -> int:
+        """Estimate the tokens of its messages, without a repair."""
+        texts = (self.system, *(text for _, text in self.history), self.user)
+        return sum(map(about_tokens, texts))
 
     def digest(self) -> str:
         """Return the SHA-256 of all content sent."""

@@ -47,7 +47,6 @@ from jobs.models import Call, CallCount
 from jobs.models.endpoint import Endpoint
 from jobs.models.run import Run
 from jobs.prompt import Prompt as SentPrompt
-from jobs.prompt import about_tokens
 from judges.drafts import benches
 from judges.models import Bench, BenchTarget, Prompt, PromptVersion
 from judges.prompts import prompt_actions, versions
@@ -304,7 +303,7 @@ class Bounds:
 
     @staticmethod
     def _price(endpoint: Endpoint, prompt: SentPrompt, reply: int) -> Decimal:
-        price = cost(endpoint, about_tokens(prompt.system) + about_tokens(prompt.user), reply)
+        price = cost(endpoint, prompt.about_tokens(), reply)
         if price is None:
             raise OutOfBudget(f"the endpoint {endpoint.name} has no prices any more")
         return price

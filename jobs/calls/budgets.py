@@ -19,7 +19,6 @@ from jobs.calls.prepared import PreparedCall
 from jobs.endpoints import costs
 from jobs.endpoints.parameters import most_written
 from jobs.models import Call, Run
-from jobs.prompt import about_tokens
 
 # Caps of runs: the expected usage of calls in flight is reserved, and a run pauses before it could pass a
 # cap.
@@ -71,7 +70,7 @@ def within_caps(prepared_calls: Sequence[PreparedCall], worker: str) -> tuple[li
 def expected(job: PreparedCall, mean_in: float, mean_out: float) -> tuple[int, int]:
     """Return the expected input and output tokens of a call, given the means of its run so far (0: none)."""
     assert job.prompt is not None
-    length = about_tokens(job.prompt.system) + about_tokens(job.prompt.user)
+    length = job.prompt.about_tokens()
     limit = most_written(job.parameters)
     return max(length, round(mean_in)), limit or max(round(mean_out), job.reply_tokens)
 

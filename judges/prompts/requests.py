@@ -24,7 +24,6 @@ from jobs.endpoints.parameters import forms_for, of_sample
 from jobs.errors import JobRefused
 from jobs.kinds import JobKind, Progress
 from jobs.models import Endpoint, Job
-from jobs.prompt import about_tokens
 from judges.errors import JudgeError
 from judges.prompts import examples, versions
 from judges.protocols import Asking, Wording
@@ -187,7 +186,7 @@ def _requests(plan: RaterPlan, item: Item, draft: Wording | None, *, load_model:
             continue
         form = forms_for(prompt, plan.endpoint.reply_form if plan.endpoint else "")[0]
         body = request_body(spec["model"], prompt, of_sample(spec.get("parameters", {}), 0), form)
-        prompt_tokens = about_tokens(prompt.system) + about_tokens(prompt.user)
+        prompt_tokens = prompt.about_tokens()
         reply_tokens = protocol.reply_tokens
         price = cost(plan.endpoint, prompt_tokens, reply_tokens) if plan.endpoint else None
         yield replace(

@@ -420,7 +420,7 @@ def _lengths(
             case = case_of(material[continuation], item, spec, need_answers.get(continuation), part)
             if not protocol.unavailable_reason(case, asker.variant) and not protocol.unmet(case):
                 prompt = _prompt(asker, case)
-                lengths.append(about_tokens(prompt.system) + about_tokens(prompt.user))
+                lengths.append(prompt.about_tokens())
     if not lengths:
         return 0.0, 0.0
     return len(lengths) / (len(sampled_targets) * len(asker.parts())), sum(lengths) / len(lengths)

@@ -8,6 +8,7 @@ const ASK_MS = 5000;
 const TYPING_MS = 2000;
 const SHOWN_TYPING_MS = 4000;
 const NEAR_END_PX = 48;
+const CLOCK = { hour: "2-digit", minute: "2-digit", hour12: false };
 
 const part = (name) => document.querySelector(`[data-part="${name}"]`);
 // Writes a text where it differs, so that a screen reader announces it once.
@@ -75,7 +76,11 @@ function lobby(box) {
       else if (body.address) window.location.assign(body.address);
       else {
         const others = body.others === 1 ? "1 other waits" : `${body.others} others wait`;
-        status.textContent = `You have waited for ${minutes(body.seconds)}. ${body.others ? `${others}, too.` : "Nobody else waits at the moment."} Keep this page open.`;
+        say(
+          "status",
+          `${body.others ? `${others}, too.` : "Nobody else waits at the moment."} Keep this page open.`,
+        );
+        say("time", `You have waited for ${minutes(body.seconds)}.`);
       }
     } catch (problem) {
       if (!(problem instanceof Unreachable)) throw problem;
@@ -89,7 +94,7 @@ function lobby(box) {
   start.addEventListener("click", () => {
     timer = setInterval(ask, ASK_MS);
     stream = listen(`${base}events/`, ask);
-    status.textContent = "Looking for somebody …";
+    status.textContent = "One moment …";
     show(true);
     ask();
     stop.focus();
@@ -98,10 +103,22 @@ function lobby(box) {
     clearInterval(timer);
     timer = null;
     stream.close();
-    status.textContent = "You are not waiting any more.";
+    say("status", "You are not waiting any more.");
+    say("time", "");
     show(false);
     await post(`${base}stop/`, {}).catch(() => null); // who stops asking is forgotten anyway
   });
+}
+
+// The text of a turn, with its line breaks.
+function textBody(text) {
+  const body = document.createElement("p");
+  body.className = "mb-0";
+  body.dir = "auto";
+  text
+    .split("\n")
+    .forEach((line, place) => body.append(...(place ? [document.createElement("br"), line] : [line])));
+  return body;
 }
 
 class Chat {
@@ -120,6 +137,8 @@ class Chat {
     this.typedAt = -TYPING_MS;
     this.typing = new Map();
     this.load = oneAtATime(() => this.read());
+    part("again").addEventListener("click", () => this.act("retry/", {}));
+    if (matchMedia("(pointer: coarse)").matches) this.field.placeholder = ""; // it speaks of a keyboard
     this.form.addEventListener("submit", (event) => this.submit(event));
     this.field.addEventListener("input", () => this.typed());
     part("scroll").addEventListener("scroll", ({ target }) => {
@@ -182,6 +201,48 @@ class Chat {
     else sessionStorage.setItem(this.base, JSON.stringify({ text: value, key: this.pending?.key }));
   }
 
+  // Shows the replies to choose from, side by side where there is room.
+  offer() {
+    const { replies, reply } = this.seen;
+    const box = part("replies");
+    box.hidden = reply !== "pick";
+    const offered = reply === "pick" ? String(this.number + 1) : "";
+    if (box.dataset.number === offered) return;
+    box.dataset.number = offered;
+    box.replaceChildren(...replies.map(({ place, text }) => this.choice(place, text)));
+    if (replies.length) box.scrollIntoView({ block: "end" });
+  }
+
+  choice(place, text) {
+    const column = document.createElement("div");
+    column.className = "col-12 col-md-6";
+    const card = document.createElement("section");
+    card.className = "card card-body h-100";
+    const title = document.createElement("h2");
+    title.className = "small text-secondary";
+    title.textContent = `Reply ${place}`;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "btn mt-auto";
+    button.textContent = `Go on with Reply ${place}`;
+    button.addEventListener("click", () => this.act("pick/", { number: this.number + 1, place }));
+    card.append(title, textBody(text), button);
+    column.append(card);
+    return column;
+  }
+
+  // Sends a small act; whether it succeeded or not, the state is read again.
+  async act(address, body) {
+    try {
+      const { ok, body: answer } = await post(`${this.base}${address}`, body);
+      part("error").textContent = ok ? "" : answer.error;
+    } catch (problem) {
+      if (!(problem instanceof Unreachable)) throw problem;
+      part("error").textContent = "No connection. Try again.";
+    }
+    await this.load();
+  }
+
   nameOf(person) {
     if (person === this.seen.own) return "You";
     return this.seen.people === 2 ? "Partner" : `Person ${person}`;
@@ -196,19 +257,14 @@ class Chat {
     const item = document.createElement("li");
     item.className = isOwn ? "align-self-end mw-100 ps-5" : "align-self-start mw-100 pe-5";
     const bubble = document.createElement("div");
-    bubble.className = `chat-bubble p-2 px-3 text-break${isOwn ? " chat-bubble-me" : ""}`;
+    bubble.className = `chat-bubble p-2 px-3 text-break ${isOwn ? "chat-bubble-me" : "bg-surface border"}`;
     const title = document.createElement("p");
     title.className = "small text-secondary mb-0";
     const time = document.createElement("time");
     time.dateTime = at;
-    time.textContent = new Date(at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+    time.textContent = new Date(at).toLocaleTimeString([], CLOCK);
     title.append(`${this.nameOf(person)}, `, time);
-    const body = document.createElement("div");
-    body.dir = "auto";
-    text
-      .split("\n")
-      .forEach((line, place) => body.append(...(place ? [document.createElement("br"), line] : [line])));
-    bubble.append(title, body);
+    bubble.append(title, textBody(text));
     item.append(bubble);
     part("log").append(item);
     this.follows ||= isOwn;
@@ -224,6 +280,7 @@ class Chat {
     const writers = [...this.typing]
       .filter(([, at]) => now - at < SHOWN_TYPING_MS)
       .map(([person]) => this.nameOf(person));
+    if (seen.reply === "waiting" && !writers.length) writers.push("Partner");
     say(
       "typing",
       isOver || !writers.length ? "" : `${writers.join(", ")} ${writers.length > 1 ? "are" : "is"} writing …`,
@@ -234,21 +291,26 @@ class Chat {
       this.finish();
       return;
     }
+    this.offer();
+    part("again").hidden = seen.reply !== "failed";
     const passed = seen.seconds + (now - this.loadedAt) / 1000;
     const left = Math.max(0, seen.idle_seconds - passed);
     const isLate = passed >= seen.remind_seconds && !seen.paused;
-    const isMine = seen.turn === seen.own && !seen.paused;
+    const isMine = (seen.turn === seen.own || seen.reply === "pick") && !seen.paused;
     say("status", this.turnText(isLate));
     say("time", this.timeText(passed, isLate ? left : null));
-    part("status").classList.toggle("text-danger", isLate && this.mayWrite());
+    part("status").classList.toggle("text-danger", isLate && isMine);
     document.title = `${isMine ? "● Your turn" : "Conversation"} · Concord`;
   }
 
   turnText(isLate) {
-    const { turn, own, paused } = this.seen;
+    const { turn, own, paused, reply } = this.seen;
     if (paused) return "Paused by the researchers: nothing is sent until they go on, and you lose no time.";
+    if (reply === "failed") return "No reply came. Try again, or leave the conversation.";
+    if (reply === "pick") return "Which reply is better? Choose one to go on.";
     if (turn === null) return isLate ? "Please write." : "Anybody may write.";
-    if (turn !== own) return `${this.nameOf(turn)} writes next.`;
+    if (turn !== own) return `${this.nameOf(turn)} writes ${this.number ? "next" : "first"}.`;
+    if (!this.number && !isLate) return "Your turn: you write first.";
     return isLate ? "Please write: it is your turn." : "Your turn.";
   }
 
@@ -324,7 +386,9 @@ class Chat {
   finish() {
     clearInterval(this.timer);
     this.stream.close();
+    const hadFocus = this.form.contains(document.activeElement);
     this.form.hidden = true;
+    part("replies").hidden = true;
     if (!part("over").hidden) return;
     sessionStorage.removeItem(this.base);
     for (const opener of document.querySelectorAll("[data-opens]")) opener.hidden = true;
@@ -333,6 +397,7 @@ class Chat {
       this.seen.state === "finished"
         ? "The conversation is complete. Thank you! Please answer some questions about it."
         : `The conversation has ended early: ${this.seen.end_reason}. You can find another one.`;
+    if (hadFocus) part("over").focus();
     document.title = "Conversation over · Concord";
   }
 }

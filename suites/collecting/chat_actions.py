@@ -1,28 +1,27 @@
-"""Conversations between members of a campaign: what a person sees of theirs, what they send, and its end."""
+"""Conversations of members of a campaign: what a person sees of theirs, what they send, and its end."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from annotation import records
 from annotation.campaigns.campaign_actions import log
-from annotation.corpora import continuing
 from annotation.errors import NotTaskHolder
-from annotation.models import Assignment, Campaign, ContinuationAuthor, Item, SchemeVersion, Task
+from annotation.models import Assignment, Campaign
 from annotation.text import views
 from annotation.work import labels
 from annotation.work.checking import cleaned
 from config.web.events import publish
+from suites.collecting import chat_outcomes, chat_systems
 from suites.collecting.errors import ChatRefused, MessageRefused
-from suites.collecting.models import Chat, ChatMessage, ChatSeat, Waiting
+from suites.collecting.models import Chat, ChatMessage, ChatReply, ChatSeat, Waiting
 
 SEEN_SECONDS = 5
 """The last request of a page is noted to this precision, so that reading rarely writes."""
@@ -31,6 +30,7 @@ REPORT_LIMIT, KEY_LIMIT = 2_000, 64
 FORGOTTEN = timedelta(hours=1)
 """Age of the last request after which a place in the lobby is deleted."""
 CHANGED = "changed"
+WAITING, FAILED, PICK = "waiting", "failed", "pick"
 _BREAKS = re.compile("\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 
@@ -45,6 +45,9 @@ class ChatView:
     `remind_seconds` whoever writes next is reminded, and after `idle_seconds` the conversation is abandoned.
     While the campaign is `paused` neither happens. `typing` are the numbers of the others who write.
     `end_reason` says why it was abandoned, empty otherwise.
+
+    `reply` says where the next turn of a system is: `waiting` until it comes; `failed`: it can be asked for
+    again; `pick`: the person chooses one of `replies` ({"place", "text"}); else ''.
     """
 
     state: str
@@ -62,6 +65,8 @@ class ChatView:
     paused: bool
     typing: tuple[int, ...]
     messages: tuple[dict[str, Any], ...]
+    reply: str
+    replies: tuple[dict[str, Any], ...]
 
 
 def topic(chat: int) -> str:
@@ -94,6 +99,7 @@ def view(*, by: User, chat: int, after: int = 0) -> ChatView:
     rows = list(row.messages.select_related("seat"))
     is_open = row.state == Chat.State.OPEN
     soon = now + timedelta(seconds=TYPING_SECONDS)
+    replies = chat_systems.next_replies(row, len(rows) + 1) if is_open and plan.has_systems else []
     others = row.seats.filter(typing_until__range=(now, soon)).exclude(pk=seat.pk) if is_open else ()
     return ChatView(
         state=row.state,
@@ -105,13 +111,25 @@ def view(*, by: User, chat: int, after: int = 0) -> ChatView:
         number=len(rows),
         total=plan.turns,
         most_characters=plan.most_characters,
-        seconds=int(_silence(row, now).total_seconds()),
+        seconds=int(_silence(row, replies, now).total_seconds()),
         remind_seconds=plan.remind_minutes * 60,
         idle_seconds=plan.idle_minutes * 60,
         paused=row.campaign.state == Campaign.State.PAUSED,
         typing=tuple(other.number for other in others),
         messages=tuple(as_json(message) for message in rows if message.number > after),
+        reply=_reply_state(replies),
+        replies=tuple({"place": reply.place, "text": reply.text} for reply in replies)
+        if _reply_state(replies) == PICK
+        else (),
     )
+
+
+def _reply_state(replies: Sequence[ChatReply]) -> str:
+    """Return where the next turn of a system is, as in `ChatView`."""
+    missing = [reply for reply in replies if not reply.text]
+    if any(chat_systems.has_failed(reply) for reply in missing):
+        return FAILED
+    return WAITING if missing else PICK if replies else ""
 
 
 def persona(seat: ChatSeat) -> tuple[str, ...]:
@@ -137,35 +155,40 @@ def send(*, by: User, chat: int, text: str, key: str) -> ChatMessage:
     `key`, made by the client for each turn, makes a repeated request return the stored turn. Raises
     NotTaskHolder, MessageRefused, or ChatRefused where it is over, paused or another person's turn.
     """
-    row = _locked(chat)
+    row = locked(chat)
     seat = seat_of(by, chat)
     if not 1 <= len(key) <= KEY_LIMIT:
         raise MessageRefused(f"A turn needs a key of 1 to {KEY_LIMIT} characters.")
     if (stored := ChatMessage.objects.filter(seat=seat, key=cleaned(key)).first()) is not None:
         return stored
     plan, now = row.campaign.chat_plan, timezone.now()
-    _must_accept(row, now)
+    must_accept(row, now)
     number = row.messages.count() + 1
     if plan.alternates and seat.number != (number - 1) % plan.participants + 1:
         raise ChatRefused("It is another person's turn. Your text was not sent.")
-    message = ChatMessage.objects.create(
-        chat=row,
-        number=number,
-        seat=seat,
-        text=checked_text(text, plan.most_characters, "turn"),
-        key=cleaned(key),
-        at=max(now, row.last_at),
-    )
+    text = checked_text(text, plan.most_characters, "turn")
+    message = append(row, seat, text, cleaned(key), now)
     ChatSeat.objects.filter(pk=seat.pk).update(typing_until=None, seen_at=now)
-    lease = timedelta(minutes=row.campaign.lease_minutes + plan.idle_minutes)
-    Assignment.objects.filter(pk__in=row.seats.values("assignment")).update(lease_expires=now + lease)
-    if number == plan.turns:
-        _write_turns(row)
-    publish(topic(chat), CHANGED)
     return message
 
 
-def _must_accept(row: Chat, now: datetime) -> None:
+def append(row: Chat, seat: ChatSeat, text: str, key: str, now: datetime) -> ChatMessage:
+    """Append the next turn to a locked conversation; the last one finishes it, else systems may be next."""
+    plan = row.campaign.chat_plan
+    number, at = row.messages.count() + 1, max(now, row.last_at)
+    message = ChatMessage.objects.create(chat=row, number=number, seat=seat, text=text, key=key, at=at)
+    row.last_at = at
+    lease = timedelta(minutes=row.campaign.lease_minutes + plan.idle_minutes)
+    Assignment.objects.filter(pk__in=row.seats.values("assignment")).update(lease_expires=now + lease)
+    if number == plan.turns:
+        chat_outcomes.write(row, plan)
+    elif number % plan.participants + 1 == plan.system_seat:
+        chat_systems.ask(row, plan, at)
+    publish(topic(row.pk), CHANGED)
+    return message
+
+
+def must_accept(row: Chat, now: datetime) -> None:
     """Raise ChatRefused where a conversation takes no turns."""
     if row.state != Chat.State.OPEN or overdue(row, now):
         raise ChatRefused("This conversation is over. Your text was not sent.")
@@ -174,12 +197,12 @@ def _must_accept(row: Chat, now: datetime) -> None:
 
 
 def checked_text(text: str, most_characters: int, noun: str) -> str:
-    """Return a text as it is stored: one kind of line break, no control characters, nothing around it.
+    """Return a person's text as it is stored (`plain_text`).
 
     Raises MessageRefused for an empty or a longer one; `noun` is what it is.
     """
-    text = _CONTROLS.sub("", _BREAKS.sub("\n", str(cleaned(text)))).strip()
-    if not views.clean(text).strip():
+    text = plain_text(text)
+    if not text:
         raise MessageRefused("Write something first.")
     if len(text) > most_characters:
         raise MessageRefused(
@@ -188,27 +211,10 @@ def checked_text(text: str, most_characters: int, noun: str) -> str:
     return text
 
 
-def _write_turns(row: Chat) -> None:
-    """Write a finished conversation's turns to its continuation: times, and people by pseudonym."""
-    dialogue = row.task.continuation.dialogue
-    seats = {seat.pk: seat for seat in row.seats.all()}
-    people = [seat.user_id for seat in seats.values() if seat.user_id is not None]
-    names = labels.pseudonyms_of_people(people, dialogue.corpus_id)
-    turns = []
-    for message in row.messages.all():
-        seat = seats[message.seat_id]
-        extra = {} if seat.user_id is None else {"annotator": names[seat.user_id]}
-        speaker = dialogue.participants[seat.number - 1]["id"]
-        time = message.at.astimezone(UTC).isoformat(timespec="milliseconds")
-        turns.append(records.Turn(speaker=speaker, text=message.text, time=time, extra=extra))
-    continuing.fill(continuation=row.task.continuation, turns=turns)
-    ContinuationAuthor.objects.bulk_create(
-        ContinuationAuthor(continuation=row.task.continuation, user_id=person) for person in people
-    )
-    version = row.campaign.scheme_version
-    if version.unit == SchemeVersion.Unit.ITEM:
-        item = Item.objects.get(continuation=row.task.continuation_id, kind=version.item_kind)
-        Task.objects.filter(pk=row.task_id).update(item=item)
+def plain_text(text: str) -> str:
+    """Return a text with one kind of line break, no control characters and nothing around it; '' if blank."""
+    text = _CONTROLS.sub("", _BREAKS.sub("\n", str(cleaned(text)))).strip()
+    return text if views.clean(text).strip() else ""
 
 
 def set_typing(*, by: User, chat: int) -> None:
@@ -225,14 +231,14 @@ def leave(*, by: User, chat: int, report: str | None = None) -> None:
 
     Nothing changes for one that is over. Raises NotTaskHolder.
     """
-    row = _locked(chat)
+    row = locked(chat)
     seat_of(by, chat)
     if row.state != Chat.State.OPEN:
         return
     if report is None:
-        _abandon(row, Chat.Reason.LEFT)
+        abandon(row, Chat.Reason.LEFT)
         return
-    _abandon(row, Chat.Reason.REPORTED, str(cleaned(report)).strip()[:REPORT_LIMIT])
+    abandon(row, Chat.Reason.REPORTED, str(cleaned(report)).strip()[:REPORT_LIMIT])
     log(by, row.campaign, "report a conversation", chat=row.pk)
 
 
@@ -242,10 +248,10 @@ def end(*, by: User, chat: Chat, reason: str) -> None:
     reason = str(cleaned(reason)).strip()[:REPORT_LIMIT]
     if not reason:
         raise ChatRefused("Say why you end this conversation, in a few words.")
-    row = _locked(chat.pk)
+    row = locked(chat.pk)
     if row.state != Chat.State.OPEN:
         raise ChatRefused(f"This conversation is {row.state} already.")
-    _abandon(row, Chat.Reason.ENDED, reason)
+    abandon(row, Chat.Reason.ENDED, reason)
     log(by, row.campaign, "end a conversation", chat=row.pk, reason=reason)
 
 
@@ -253,31 +259,34 @@ def overdue(row: Chat, now: datetime) -> str:
     """Return the reason for which an open conversation is to be ended now, '' for none.
 
     Somebody's account is inactive or their task was taken back, the campaign is closed or past its deadline,
-    or nobody wrote for too long while it was not paused.
+    or nobody wrote for too long while it was not paused. While a system owes a reply, the other side failed.
     """
-    campaign = row.campaign
+    campaign, plan = row.campaign, row.campaign.chat_plan
     holders = Assignment.objects.filter(pk__in=row.seats.values("assignment"), state="leased")
-    if holders.filter(user__is_active=True).count() < campaign.chat_plan.participants:
+    if holders.filter(user__is_active=True).count() < plan.people:
         return Chat.Reason.ENDED
     if campaign.state == Campaign.State.CLOSED or (campaign.deadline and campaign.deadline <= now):
         return Chat.Reason.CLOSED
-    is_idle = _silence(row, now) >= timedelta(minutes=campaign.chat_plan.idle_minutes)
-    return Chat.Reason.IDLE if is_idle and campaign.state != Campaign.State.PAUSED else ""
+    replies = chat_systems.next_replies(row, row.messages.count() + 1) if plan.has_systems else []
+    is_idle = _silence(row, replies, now) >= timedelta(minutes=plan.idle_minutes)
+    if not is_idle or campaign.state == Campaign.State.PAUSED:
+        return ""
+    return Chat.Reason.FAILED if _reply_state(replies) in (WAITING, FAILED) else Chat.Reason.IDLE
 
 
-def _silence(row: Chat, now: datetime) -> timedelta:
-    """Return the time since the last turn, or since a pause ended; 0 where the clock was set back."""
-    since = max(row.last_at, row.campaign.resumed_at or row.last_at)
-    return max(timedelta(0), now - since)
+def _silence(row: Chat, replies: Sequence[ChatReply], now: datetime) -> timedelta:
+    """Return the time since the last turn, reply or end of a pause; 0 where the clock was set back."""
+    since = [row.last_at, row.campaign.resumed_at or row.last_at, *(reply.at for reply in replies)]
+    return max(timedelta(0), now - max(since))
 
 
 @transaction.atomic
 def end_overdue(chat: int) -> bool:
     """End a conversation that is overdue; return whether it was."""
-    row = _locked(chat)
+    row = locked(chat)
     reason = overdue(row, timezone.now()) if row.state == Chat.State.OPEN else ""
     if reason:
-        _abandon(row, reason)
+        abandon(row, reason)
     return bool(reason)
 
 
@@ -289,17 +298,18 @@ def sweep() -> int:
     return sum(end_overdue(row.pk) for row in rows if overdue(row, now))
 
 
-def _abandon(row: Chat, reason: str, report: str = "") -> None:
+def abandon(row: Chat, reason: str, report: str = "") -> None:
     """Abandon a locked conversation: its turns stay here, its task is free for people who never had it."""
     row.state, row.reason, row.report = Chat.State.ABANDONED, reason, report
     row.ended_at = timezone.now()
     row.save(update_fields=["state", "reason", "report", "ended_at"])
     skipped = Assignment.objects.filter(pk__in=row.seats.values("assignment"), state="leased")
     skipped.update(state=Assignment.State.SKIPPED, skip_reason=f"Conversation: {row.get_reason_display()}")
+    chat_systems.cancel(row)
     publish(topic(row.pk), CHANGED)
 
 
-def _locked(chat: int) -> Chat:
+def locked(chat: int) -> Chat:
     """Return a conversation, locked until the transaction ends; raise NotTaskHolder where there is none."""
     rows = Chat.objects.select_for_update(of=("self",), no_key=True)
     row = rows.select_related("campaign__chat_plan", "task__continuation__dialogue").filter(pk=chat).first()
@@ -310,7 +320,10 @@ def _locked(chat: int) -> Chat:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """A conversation as researchers see it: people by pseudonym, `seats` by number, and turns."""
+    """A conversation as researchers see it: people by pseudonym, systems by name, and turns.
+
+    `seats` are (number, name, last request), in order.
+    """
 
     chat: Chat
     seats: Sequence[tuple[int, str, datetime]]
@@ -322,8 +335,13 @@ def transcript(chat: Chat) -> Transcript:
     rows = list(chat.seats.all())
     users = [seat.user_id for seat in rows if seat.user_id is not None]
     names = labels.pseudonyms_of_people(users, chat.campaign.corpus_id)
+    systems = " or ".join(chat.systems.order_by("pk").values_list("system__name", flat=True))
     seats = [
-        (seat.number, names[seat.user_id] if seat.user_id is not None else "deleted account", seat.seen_at)
+        (
+            seat.number,
+            systems if seat.is_system else names[seat.user_id] if seat.user_id else "deleted account",
+            seat.seen_at,
+        )
         for seat in rows
     ]
     return Transcript(chat, seats, [as_json(row) for row in chat.messages.select_related("seat")])

@@ -17,9 +17,14 @@ from annotation.models import Campaign, Corpus
 from config import api
 from config.lists import Filters, one_of
 from config.permissions import IsSignedIn
-from suites.collecting import chat_actions, chat_lobby, chat_plans
+from jobs.endpoints.parameter_inputs import parameter_serializer_fields, parameters_from_data
+from jobs.runs import CAPS
+from judges.api.runs import cap_fields
+from judges.runs.lookup import endpoint_named
+from suites.collecting import chat_actions, chat_lobby, chat_plans, chat_replies, chat_systems
 from suites.collecting.chat_plans import PLAN_SETTINGS
-from suites.collecting.models import Chat, ChatPlan
+from suites.collecting.chat_systems import NewSystem
+from suites.collecting.models import Chat, ChatPlan, ChatSystem
 
 Plain = serializers.Serializer[Any]
 
@@ -34,6 +39,38 @@ class ChatPlanSerializer(SettingsSerializer):
         fields = [*PLAN_SETTINGS]
 
 
+class NewChatSystemSerializer(Plain):
+    """A system that people talk with: the model of an endpoint, with instructions (its system prompt)."""
+
+    name = serializers.CharField(max_length=chat_systems.NAME_LIMIT)
+    endpoint = serializers.CharField()
+    instructions = api.optional_text(
+        max_length=chat_systems.INSTRUCTIONS_LIMIT, help_text="Empty: Concord's own."
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Gather the sampling parameters and the caps."""
+        caps = {name: attrs[name] for name in CAPS if name in attrs}
+        own = {name: attrs[name] for name in ("name", "endpoint", "instructions")}
+        return {**own, "parameters": parameters_from_data(attrs), "caps": caps}
+
+    def get_fields(self) -> dict[str, Any]:
+        """Return the fields above, a field for each sampling parameter, and the caps."""
+        return super().get_fields() | parameter_serializer_fields() | cap_fields()
+
+
+class ChatSystemSerializer(serializers.ModelSerializer[ChatSystem]):
+    """A system of a campaign: what identifies it, and the run that asks it."""
+
+    name = serializers.CharField(source="system.name")
+    endpoint = serializers.CharField(source="run.endpoint.name")
+    conversations = serializers.IntegerField(source="number")
+
+    class Meta:
+        model = ChatSystem
+        fields = ("id", "name", "endpoint", "run", "spec", "conversations")
+
+
 class NewChatCampaignSerializer(Plain):
     """A new campaign of conversations about the dialogues without turns of a corpus."""
 
@@ -41,6 +78,7 @@ class NewChatCampaignSerializer(Plain):
     corpus = serializers.SlugRelatedField(slug_field="name", queryset=Corpus.objects.all())
     scheme = serializers.CharField(help_text="Of questions about a dialogue: key, or key@version")
     plan = ChatPlanSerializer(default=dict)
+    systems = NewChatSystemSerializer(many=True, required=False)
     guidelines = serializers.CharField(required=False, allow_blank=True)
     consent = api.optional_text()
 
@@ -57,9 +95,26 @@ class TurnOfChatSerializer(Plain):
     at = serializers.DateTimeField()
 
 
+class ReplyChoiceSerializer(Plain):
+    """A reply to choose from: Reply 1 or Reply 2."""
+
+    place = serializers.IntegerField()
+    text = serializers.CharField()
+
+
 ChatViewSerializer = api.serializer_of(
-    chat_actions.ChatView, "ChatView", messages=TurnOfChatSerializer(many=True)
+    chat_actions.ChatView,
+    "ChatView",
+    messages=TurnOfChatSerializer(many=True),
+    replies=ReplyChoiceSerializer(many=True),
 )
+
+
+class PickSerializer(Plain):
+    """The reply to go on with: `place` 1 or 2 of those for turn `number`."""
+
+    number = serializers.IntegerField(min_value=1, max_value=2**15 - 1)
+    place = serializers.IntegerField(min_value=1, max_value=2)
 
 
 class AfterSerializer(api.QuerySerializer):
@@ -90,7 +145,10 @@ class EndSerializer(Plain):
 
 
 class ConversationSerializer(Plain):
-    """A conversation: its people by pseudonym, in the order of their numbers, and the number of turns."""
+    """A conversation: its people by pseudonym and systems by name, in the order of their numbers.
+
+    `turns` is the number of turns, `cost` that of the systems' replies; null: none, or of unknown price.
+    """
 
     id = serializers.IntegerField(source="pk")
     dialogue = serializers.CharField(source="task.continuation.dialogue.key")
@@ -100,12 +158,13 @@ class ConversationSerializer(Plain):
     report = serializers.CharField()
     people = serializers.SerializerMethodField()
     turns = serializers.IntegerField(source="number")
+    cost = serializers.FloatField(allow_null=True)
     started_at = serializers.DateTimeField()
     last_at = serializers.DateTimeField()
     ended_at = serializers.DateTimeField(allow_null=True)
 
     def get_people(self, row: Chat) -> list[str]:
-        """Pseudonyms of the people, in the order of their numbers."""
+        """Pseudonyms of people and names of systems, in the order of their numbers."""
         return [name for _, name, _ in chat_actions.transcript(row).seats]
 
 
@@ -120,7 +179,40 @@ def create(request: Request) -> Campaign:
     """Create a draft campaign of conversations; state, members and other settings are as for any campaign."""
     values = api.data(request)
     values["guidelines"] = values.get("guidelines") or None
+    values["systems"] = [_new_system(request, system) for system in values.get("systems") or ()]
     return chat_plans.create(by=api.user(request), **values)
+
+
+def _new_system(request: Request, values: dict[str, Any]) -> NewSystem:
+    return NewSystem(**{**values, "endpoint": endpoint_named(values["endpoint"], api.user(request))})
+
+
+def _systems(campaign: int) -> QuerySet[ChatSystem]:
+    get_object_or_404(ChatPlan, campaign=campaign)
+    rows = ChatSystem.objects.filter(campaign=campaign).select_related("system", "run__endpoint")
+    return rows.annotate(number=Count("chats")).order_by("pk")
+
+
+@api.get(ChatSystemSerializer, many=True, permission=IsCampaignResearcher)
+def systems(request: Request, campaign: int) -> QuerySet[ChatSystem]:
+    """Campaign researchers: list the systems that a campaign's members talk with."""
+    return _systems(campaign)
+
+
+@api.post(NewChatSystemSerializer, ChatSystemSerializer, status=201, permission=IsCampaignResearcher)
+def add_system(request: Request, campaign: int) -> ChatSystem:
+    """Campaign researchers: add a system to a draft campaign whose members talk with systems."""
+    get_object_or_404(ChatPlan, campaign=campaign)
+    new = _new_system(request, api.data(request))
+    row = chat_systems.add(by=api.user(request), campaign=access.campaign(campaign), new=new)
+    return _systems(campaign).get(pk=row.pk)
+
+
+@api.delete(permission=IsCampaignResearcher)
+def remove_system(request: Request, campaign: int, system: int) -> None:
+    """Campaign researchers: remove a system from a draft campaign."""
+    row = get_object_or_404(_systems(campaign), pk=system)
+    chat_systems.remove(by=api.user(request), campaign=access.campaign(campaign), system=row)
 
 
 @api.post(gives=LobbySerializer, permission=IsSignedIn)
@@ -172,6 +264,20 @@ def leave(request: Request, chat: int) -> None:
     chat_actions.leave(by=api.user(request), chat=chat, **api.data(request))
 
 
+@api.post(permission=IsSignedIn)
+def retry(request: Request, chat: int) -> None:
+    """Members: ask again for a reply of the partner that did not come; the third failure ends it."""
+    chat_actions.seat_of(api.user(request), chat)
+    chat_replies.retry(by=api.user(request), chat=chat)
+
+
+@api.post(PickSerializer, TurnOfChatSerializer, permission=IsSignedIn)
+def pick(request: Request, chat: int) -> dict[str, Any]:
+    """Members: choose the reply with which an own conversation goes on; the response is the stored turn."""
+    chat_actions.seat_of(api.user(request), chat)
+    return chat_actions.as_json(chat_replies.pick(by=api.user(request), chat=chat, **api.data(request)))
+
+
 @api.get(
     ConversationSerializer,
     permission=IsCampaignResearcher,
@@ -185,7 +291,8 @@ def conversations(request: Request, campaign: int) -> QuerySet[Chat]:
 
 
 def _rows(campaign: int) -> QuerySet[Chat]:
-    rows = Chat.objects.filter(campaign=campaign).annotate(number=Count("messages"))
+    rows = Chat.objects.filter(campaign=campaign)
+    rows = rows.annotate(number=Count("messages"), cost=chat_systems.COST)
     return rows.select_related("campaign", "task__continuation__dialogue").order_by("-pk")
 
 
@@ -211,6 +318,10 @@ urlpatterns = [
     path("work/chats/<int:chat>/turns/", api.route(send), name="api-chat-send"),
     path("work/chats/<int:chat>/typing/", api.route(set_typing), name="api-chat-typing"),
     path("work/chats/<int:chat>/leave/", api.route(leave), name="api-chat-leave"),
+    path("work/chats/<int:chat>/retry/", api.route(retry), name="api-chat-retry"),
+    path("work/chats/<int:chat>/pick/", api.route(pick), name="api-chat-pick"),
+    path("campaigns/<int:campaign>/systems/", api.route(systems, add_system), name="api-chat-systems"),
+    path("campaigns/<int:campaign>/systems/<int:system>/", api.route(remove_system), name="api-chat-system"),
     path("campaigns/<int:campaign>/conversations/", api.route(conversations), name="api-conversations"),
     path(
         "campaigns/<int:campaign>/conversations/<int:chat>/", api.route(conversation), name="api-conversation"

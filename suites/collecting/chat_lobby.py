@@ -1,4 +1,4 @@
-"""The lobby of a campaign of conversations: members wait until enough of them can talk with each other."""
+"""The lobby of a campaign of conversations: members wait for each other, or begin with a system at once."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from annotation.models import Assignment, Campaign, CampaignMember, GuidelinesRe
 from annotation.work import check_stages, leases
 from annotation.work.leases import Hold, Seat
 from config.web.events import publish
+from suites.collecting import chat_systems
 from suites.collecting.models import Chat, ChatPlan, ChatSeat, Waiting
 
 PRESENT_SECONDS = 15
@@ -87,10 +88,13 @@ def wait(*, by: User, campaign: int) -> Lobby:
         return place
     if own.guidelines is not None:
         GuidelinesRead.objects.get_or_create(guidelines_id=own.guidelines, user=by)
+    if (plan := ChatPlan.objects.get(campaign=campaign)).has_systems:
+        alone = _pair(plan, [own], now).get(by.pk)
+        return Lobby("nothing") if alone is None else Lobby("chat", alone.pk)
     waiting[by.pk] = _refresh(campaign, by.pk, now)
     order = sorted(waiting.values(), key=lambda row: (row.since, row.pk))
     ready = [seats[row.user_id] for row in order if row.user_id in seats and is_ready(seats[row.user_id])]
-    chat = _pair(campaign, ready, now).get(by.pk)
+    chat = _pair(plan, ready, now).get(by.pk)
     if chat is not None:
         return Lobby("chat", chat.pk)
     seconds = max(0, int((now - waiting[by.pk].since).total_seconds()))
@@ -156,19 +160,18 @@ def _refresh(campaign: int, user: int, now: datetime) -> Waiting:
     return row
 
 
-def _pair(campaign: int, ready: Sequence[Seat], now: datetime) -> dict[int, Chat]:
+def _pair(plan: ChatPlan, ready: Sequence[Seat], now: datetime) -> dict[int, Chat]:
     """Begin conversations among members who are ready, the longest waiting first; return them by user."""
-    plan = ChatPlan.objects.get(campaign=campaign)
-    met = _met(campaign, [seat.user for seat in ready])
+    met = _met(plan.campaign_id, [seat.user for seat in ready])
     chats: dict[int, Chat] = {}
-    for group in islice(_groups(ready, plan.participants, met), MOST_GROUPS):
+    for group in islice(_groups(ready, plan.people, met), MOST_GROUPS):
         if any(seat.user in chats for seat in group):
             continue
         orders = permutations(group) if group[0].ruled else (group,)
         for order in orders:
             holds = leases.claim_together(seats=order, minutes=order[0].lease_minutes + plan.idle_minutes)
             if holds is not None:
-                chat = _begin(campaign, order, holds, now)
+                chat = _begin(plan, order, holds, now)
                 chats |= {seat.user: chat for seat in order}
                 break
     return chats
@@ -192,13 +195,21 @@ def _met(campaign: int, users: list[int]) -> set[frozenset[int]]:
         return {frozenset(pair) for pair in cursor.fetchall()}
 
 
-def _begin(campaign: int, order: Sequence[Seat], holds: Sequence[Hold], now: datetime) -> Chat:
+def _begin(plan: ChatPlan, order: Sequence[Seat], holds: Sequence[Hold], now: datetime) -> Chat:
+    campaign = plan.campaign_id
     chat = Chat.objects.create(campaign_id=campaign, task_id=holds[0].task, started_at=now, last_at=now)
     users = dict(Assignment.objects.filter(pk__in=[h.assignment for h in holds]).values_list("user", "pk"))
-    ChatSeat.objects.bulk_create(
+    numbers = [number for number in range(1, plan.participants + 1) if number != plan.system_seat]
+    seats = [
         ChatSeat(chat=chat, number=number, user_id=seat.user, assignment_id=users[seat.user], seen_at=now)
-        for number, seat in enumerate(order, start=1)
-    )
+        for number, seat in zip(numbers, order, strict=True)
+    ]
+    if plan.has_systems:
+        seats.append(ChatSeat(chat=chat, number=plan.system_seat, is_system=True, seen_at=now))
+        chat.systems.set(chat_systems.draw(chat, plan, order[0].user))
+    ChatSeat.objects.bulk_create(seats)
+    if plan.system_seat == 1:
+        chat_systems.ask(chat, plan, now)
     Waiting.objects.filter(user__in=users).delete()
     for user in users:
         publish(topic(campaign, user), "changed")

@@ -29,10 +29,16 @@ from config.files import row_id
 from config.listing import Column, Listing
 from config.permissions import researcher_only, user_of
 from config.web.events import EventStream
-from suites.collecting import chat_actions, chat_lobby, chat_plans
+from jobs.endpoints.parameter_inputs import WithParameters, given_parameters
+from jobs.models import Endpoint
+from jobs.runs import CAPS, PAUSES
+from judges.pages.forms import CapsForm
+from judges.pages.runs import offer_endpoints, sync_endpoints
+from suites.collecting import chat_actions, chat_lobby, chat_plans, chat_replies, chat_systems
 from suites.collecting.chat_plans import PLAN_SETTINGS
+from suites.collecting.chat_systems import NewSystem
 from suites.collecting.errors import ChatRefused
-from suites.collecting.models import Chat, ChatPlan, ChatSeat
+from suites.collecting.models import Chat, ChatPlan, ChatSeat, ChatSystem
 
 # For members: the lobby.
 
@@ -172,6 +178,28 @@ def chat_leave(request: HttpRequest, campaign: int, chat: int) -> HttpResponse:
     return JsonResponse({})
 
 
+@require_POST
+@as_json
+def chat_retry(request: HttpRequest, campaign: int, chat: int) -> HttpResponse:
+    """Members: ask again for a reply of the partner that did not come."""
+    _own(request, campaign, chat)
+    chat_replies.retry(by=user_of(request), chat=chat)
+    return JsonResponse({})
+
+
+@require_POST
+@as_json
+def chat_pick(request: HttpRequest, campaign: int, chat: int) -> HttpResponse:
+    """Members: choose the reply, 1 or 2, with which an own conversation goes on."""
+    _own(request, campaign, chat)
+    body = parse(request.body)
+    number, place = body.get("number"), body.get("place")
+    if not isinstance(number, int) or not isinstance(place, int):
+        raise AnswerRefused("A choice has the number of a turn and a place.")
+    message = chat_replies.pick(by=user_of(request), chat=chat, number=number, place=place)
+    return JsonResponse({"number": message.number})
+
+
 # For researchers.
 
 
@@ -231,6 +259,8 @@ def new_chat_campaign(request: HttpRequest, name: str) -> HttpResponse:
             form.add_error(error.field if error.field in form.fields else None, str(error))
         else:
             messages.success(request, "The draft is created. Add people, then open it.")
+            if draft.chat_plan.has_systems:
+                return redirect("new-chat-system", draft.pk)
             return redirect("campaign", draft.pk)
     context = {
         "title": "Conversations between people",
@@ -243,12 +273,80 @@ def new_chat_campaign(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "collecting/new_campaign.html", context, status=422 if form.errors else 200)
 
 
+class ChatSystemForm(CapsForm, WithParameters):
+    """A system that the members of a campaign talk with."""
+
+    name = forms.CharField(
+        max_length=chat_systems.NAME_LIMIT,
+        help_text="For researchers; members see “Partner”. A name is that of one system for good.",
+    )
+    endpoint = forms.ModelChoiceField(
+        Endpoint.objects.filter(active=True),
+        empty_label="Choose an endpoint",
+        help_text="Where the model is asked: what people write goes there.",
+    )
+    instructions = forms.CharField(
+        required=False,
+        max_length=chat_systems.INSTRUCTIONS_LIMIT,
+        widget=forms.Textarea(attrs={"rows": 5}),
+        help_text="Its system prompt; the persona of its side follows. Left empty: "
+        f"“{chat_systems.INSTRUCTIONS}”",
+    )
+
+    def new_system(self) -> NewSystem:
+        """Return the system that the form describes."""
+        data = self.cleaned_data
+        caps = {name: data[name] for name in CAPS if data[name] is not None}
+        return NewSystem(data["name"], data["endpoint"], data["instructions"], given_parameters(self), caps)
+
+
+@require_http_methods(["GET", "POST"])
+@campaign_researcher_only
+def new_chat_system(request: HttpRequest, campaign: int) -> HttpResponse:
+    """Campaign researchers: add a system to a draft campaign whose members talk with systems."""
+    row, plan = access.campaign(campaign), get_object_or_404(ChatPlan, campaign=campaign)
+    sync_endpoints(request)
+    form = ChatSystemForm(request.POST or None)
+    offer_endpoints(request, form)
+    if request.method == "POST" and form.is_valid():
+        try:
+            system = chat_systems.add(by=user_of(request), campaign=row, new=form.new_system())
+        except CampaignRefused as error:
+            form.add_error(error.field if error.field in form.fields else None, str(error))
+        else:
+            messages.success(request, f"{system.system.name} is added.")
+            return redirect("conversations", campaign)
+    dialogues = row.tasks.count() or chat_plans.count(row)
+    calls = chat_systems.calls_expected(plan, dialogues)
+    lead = (
+        f"If all {dialogues:,} conversations are completed, about {calls:,} calls are made, by all systems "
+        f"together. A cap holds for all conversations of this system: {PAUSES}."
+    )
+    context = {"form": form, "title": "Add a system", "lead": lead, "action": "Add"}
+    context["back"] = reverse("conversations", args=[campaign])
+    return render(request, "accounts/form.html", context, status=422 if form.errors else 200)
+
+
+@require_POST
+@campaign_researcher_only
+def remove_chat_system(request: HttpRequest, campaign: int, system: int) -> HttpResponse:
+    """Campaign researchers: remove a system from a draft campaign."""
+    rows = ChatSystem.objects.select_related("system", "run", "campaign__corpus")
+    row = get_object_or_404(rows, pk=system, campaign=campaign)
+    try:
+        chat_systems.remove(by=user_of(request), campaign=row.campaign, system=row)
+    except CampaignRefused as error:
+        messages.error(request, str(error))
+    return redirect("conversations", campaign)
+
+
 CONVERSATIONS = Listing(
     Column("Conversation", "pk"),
     Column("State", "state"),
     Column("About"),
     Column("People"),
     Column("Turns", "number", is_numeric=True),
+    Column("Cost", "cost", is_numeric=True),
     Column("Started", "started_at", is_numeric=True),
     Column("Last turn", "last_at", is_numeric=True),
     size=50,
@@ -261,8 +359,10 @@ def conversations(request: HttpRequest, campaign: int) -> HttpResponse:
     """Campaign researchers: list a campaign's conversations live, and who waits in the lobby."""
     campaign_row = access.campaign(campaign)
     plan = get_object_or_404(ChatPlan, campaign=campaign)
-    rows = campaign_row.chats.select_related("task__continuation__dialogue").prefetch_related("seats")
-    page = CONVERSATIONS.page(request, rows.annotate(number=Count("messages")).order_by("-pk"))
+    rows = campaign_row.chats.select_related("task__continuation__dialogue")
+    rows = rows.prefetch_related("seats", "systems__system")
+    rows = rows.annotate(number=Count("messages"), cost=chat_systems.COST)
+    page = CONVERSATIONS.page(request, rows.order_by("-pk"))
     users = {seat.user_id for row in page for seat in row.seats.all() if seat.user_id is not None}
     counts = dict(campaign_row.chats.order_by().values_list("state").annotate(n=Count("pk")))
     context = {
@@ -276,13 +376,15 @@ def conversations(request: HttpRequest, campaign: int) -> HttpResponse:
             ("Open", f"{counts.get('open', 0):,}"),
             ("Abandoned", f"{counts.get('abandoned', 0):,}"),
         ],
+        "systems": campaign_row.chat_systems.select_related("system", "run__endpoint"),
         "settings": [(setting.label, _value(plan, name)) for name, setting in PLAN_SETTINGS.items()],
     }
     return render(request, "collecting/conversations.html", context)
 
 
 def _value(plan: ChatPlan, name: str) -> Any:
-    return plan.get_turn_order_display() if name == "turn_order" else getattr(plan, name)
+    display = getattr(plan, f"get_{name}_display", None)
+    return getattr(plan, name) if display is None else display()
 
 
 def _chat(campaign: int, pk: int) -> Chat:
@@ -304,6 +406,7 @@ def conversation(request: HttpRequest, campaign: int, chat: int) -> HttpResponse
         "dialogue": row.task.continuation.dialogue,
         "transcript": chat_actions.transcript(row),
         "turns": row.messages.select_related("seat"),
+        "replies": row.replies.select_related("system__system", "call"),
         "report_limit": chat_actions.REPORT_LIMIT,
     }
     return render(request, "collecting/conversation.html", context)
@@ -334,6 +437,12 @@ urlpatterns = [
     path("chat/<int:campaign>/<int:chat>/send/", chat_send, name="chat-send"),
     path("chat/<int:campaign>/<int:chat>/typing/", chat_typing, name="chat-typing"),
     path("chat/<int:campaign>/<int:chat>/leave/", chat_leave, name="chat-leave"),
+    path("chat/<int:campaign>/<int:chat>/retry/", chat_retry, name="chat-retry"),
+    path("chat/<int:campaign>/<int:chat>/pick/", chat_pick, name="chat-pick"),
+    path("campaigns/<int:campaign>/systems/new/", new_chat_system, name="new-chat-system"),
+    path(
+        "campaigns/<int:campaign>/systems/<int:system>/remove/", remove_chat_system, name="remove-chat-system"
+    ),
     path("corpora/<str:name>/conversations/new/", new_chat_campaign, name="new-chat-campaign"),
     path("campaigns/<int:campaign>/conversations/", conversations, name="conversations"),
     path("campaigns/<int:campaign>/conversations/<int:chat>/", conversation, name="conversation"),

@@ -11,12 +11,15 @@ from django.db.models import Exists, F, Func, IntegerField, OuterRef, QuerySet
 
 from annotation.campaigns import campaign_actions
 from annotation.campaigns.settings import Setting, check_values, refuse
+from annotation.corpora import exclusion
 from annotation.hooks import CampaignForm
 from annotation.kinds import DIALOGUE
 from annotation.models import Campaign, Continuation, Corpus, Dialogue, System, Turn
 from annotation.records import HUMAN, SELF
 from annotation.work import leases
 from annotation.work.leases import Seat
+from suites.collecting import chat_systems
+from suites.collecting.chat_systems import NewSystem
 from suites.collecting.models import Chat, ChatPlan
 
 
@@ -29,16 +32,29 @@ class PlanSetting(Setting):
 PLAN_SETTINGS = {
     setting.name: setting
     for setting in (
+        PlanSetting("partner", "People talk with", subject="People talk with"),
+        PlanSetting(
+            "first",
+            "Who begins",
+            "In a conversation with a system. Between people, person 1 begins.",
+            subject="Who begins is",
+        ),
         PlanSetting("participants", "People in a conversation", bounds=(2, 6), required=True),
         PlanSetting("turn_order", "Who writes next", subject="Who writes next is"),
         PlanSetting(
             "exchanges",
-            "Turns of each person",
+            "Turns of each participant",
             "With free order: this number times the people, whoever writes them.",
             bounds=(1, 100),
             required=True,
         ),
-        PlanSetting("most_characters", "Most characters of a turn", bounds=(1, 10_000), required=True),
+        PlanSetting(
+            "most_characters",
+            "Most characters of a turn",
+            "Of people. What a system writes is never cut.",
+            bounds=(1, 10_000),
+            required=True,
+        ),
         PlanSetting(
             "remind_minutes",
             "Minutes until a reminder",
@@ -73,15 +89,17 @@ def create(
     corpus: Corpus,
     scheme: str,
     plan: Mapping[str, Any],
+    systems: Iterable[NewSystem] = (),
     annotators: Iterable[User] = (),
     guidelines: str | None = None,
     consent: str = "",
     **options: Any,
 ) -> Campaign:
-    """Create a draft campaign whose members talk about the dialogues without turns of a corpus.
+    """Create a draft campaign whose members play the dialogues without turns of a corpus.
 
-    `plan` has values of PLAN_SETTINGS, `scheme` the questions about a whole dialogue that each person answers
-    about the conversation; `options` are other settings of the campaign. Raises CampaignRefused.
+    They talk with each other or with `systems`, which can be added later, too. `plan` has values of
+    PLAN_SETTINGS, `scheme` the questions about a whole dialogue that each person answers about the
+    conversation; `options` are other settings of the campaign. Raises CampaignRefused.
     """
     row = ChatPlan(**plan)
     check_values(row, PLAN_SETTINGS)
@@ -89,6 +107,10 @@ def create(
         refuse(
             "idle_minutes", "A conversation is abandoned after the reminder: more minutes than until that."
         )
+    if row.has_systems and (row.participants, row.turn_order) != (2, ChatPlan.Order.ALTERNATE):
+        refuse("participants", "With a system, a conversation has two participants, who write in turn.")
+    if not row.has_systems and row.first != ChatPlan.First.PERSON:
+        refuse("first", "Between people, person 1 begins.")
     campaign = campaign_actions.create(
         by=by,
         name=name,
@@ -99,7 +121,7 @@ def create(
         consent=consent,
         shows=(),
         form=Campaign.Form.CHAT,
-        raters_per_item=row.participants,
+        raters_per_item=row.people,
         **options,
     )
     if not bare_dialogues(corpus, row.participants).exists():
@@ -109,6 +131,8 @@ def create(
         )
     row.campaign = campaign
     row.save()
+    for system in systems:
+        chat_systems.add(by=by, campaign=campaign, new=system)
     return campaign
 
 
@@ -130,14 +154,16 @@ def check(campaign: Campaign) -> None:
         if getattr(campaign, name):
             refuse(name, reason)
     plan = ChatPlan.objects.filter(campaign=campaign.pk).first()
-    if plan is not None and campaign.raters_per_item != plan.participants:
-        refuse(
-            "raters_per_item", f"Each conversation is rated by the {plan.participants} people who held it."
-        )
+    if plan is not None and campaign.raters_per_item != plan.people:
+        people = "person" if plan.people == 1 else f"{plan.people} people"
+        refuse("raters_per_item", f"Each conversation is rated by the {people} who held it.")
 
 
 def make(campaign: Campaign) -> int:
     """Give every dialogue that people can hold an empty continuation of the campaign; return how many."""
+    plan = ChatPlan.objects.filter(campaign=campaign.pk).first()
+    if plan is not None:
+        chat_systems.check(campaign, plan)
     system, _ = System.objects.get_or_create(corpus=campaign.corpus, name=HUMAN)
     rows = [
         Continuation(dialogue_id=dialogue, key=campaign.own_key, system=system)
@@ -155,13 +181,15 @@ def _lacking(campaign: Campaign) -> QuerySet[Dialogue]:
     existing = Continuation.objects.filter(dialogue=OuterRef("pk"), key=campaign.own_key)
     plan = ChatPlan.objects.filter(campaign=campaign.pk).first()
     participants = campaign.raters_per_item if plan is None else plan.participants
-    return bare_dialogues(campaign.corpus, participants).filter(~Exists(existing))
+    passed = exclusion.without(exclusion.excluded_ids(campaign.corpus, campaign.exclude))
+    return bare_dialogues(campaign.corpus, participants).filter(~Exists(existing), passed)
 
 
 def copy(source: Campaign, target: Campaign) -> None:
     """Give a copied campaign the same plan."""
     values = {name: getattr(source.chat_plan, name) for name in PLAN_SETTINGS}
     ChatPlan.objects.create(campaign=target, **values)
+    chat_systems.copy(source, target)
 
 
 def has_work(seat: Seat) -> bool:

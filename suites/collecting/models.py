@@ -143,11 +143,14 @@ class Persona(models.Model):
         return f"persona-{self.number}"
 
 
-# Conversations between members of a campaign. Triggers keep them: see migrations/chats.sql.
+# Conversations of members of a campaign. Triggers keep them: see migrations/chats.sql and replies.sql.
 
 
 class ChatPlan(models.Model):
     """How members of a campaign of form `chat` talk: `participants` (2 to 6) write `exchanges` turns each.
+
+    The `partner` of a person is other people, or a system, or two systems whose replies the person chooses
+    from at each turn (`arena`). With systems there are two participants, of whom `first` begins.
 
     With `turn_order` alternate they write one after the other, the first person first; with free anybody may
     write next, up to `exchanges` * `participants` turns in all. A turn has 1 to `most_characters` characters.
@@ -159,7 +162,18 @@ class ChatPlan(models.Model):
         ALTERNATE = "alternate", "In turn, the first person first"
         FREE = "free", "Anybody may write next"
 
+    class Partner(models.TextChoices):
+        PEOPLE = "people", "Other people"
+        SYSTEM = "system", "A system"
+        ARENA = "arena", "Two systems: the person picks one of two replies at each turn"
+
+    class First(models.TextChoices):
+        PERSON = "person", "The person"
+        SYSTEM = "system", "The system"
+
     campaign = models.OneToOneField("annotation.Campaign", on_delete=models.CASCADE, related_name="chat_plan")
+    partner = models.CharField(max_length=10, choices=Partner, default=Partner.PEOPLE)
+    first = models.CharField(max_length=10, choices=First, default=First.PERSON)
     participants = models.PositiveSmallIntegerField(default=2)
     turn_order = models.CharField(max_length=10, choices=Order, default=Order.ALTERNATE)
     exchanges = models.PositiveSmallIntegerField(default=7)
@@ -180,6 +194,16 @@ class ChatPlan(models.Model):
                 ),
                 name="chat_plan_known",
             ),
+            models.CheckConstraint(
+                condition=Q(partner="people", first="person")
+                | Q(
+                    partner__in=["system", "arena"],
+                    first__in=["person", "system"],
+                    participants=2,
+                    turn_order="alternate",
+                ),
+                name="chat_plan_partner_known",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -194,6 +218,47 @@ class ChatPlan(models.Model):
     def alternates(self) -> bool:
         """Whether the participants write one after the other."""
         return self.turn_order == self.Order.ALTERNATE
+
+    @property
+    def has_systems(self) -> bool:
+        """Whether a person talks with systems."""
+        return self.partner != self.Partner.PEOPLE
+
+    @property
+    def people(self) -> int:
+        """Number of people in a conversation."""
+        return 1 if self.has_systems else self.participants
+
+    @property
+    def systems(self) -> int:
+        """Number of systems in a conversation."""
+        return {self.Partner.PEOPLE: 0, self.Partner.SYSTEM: 1}.get(self.Partner(self.partner), 2)
+
+    @property
+    def system_seat(self) -> int:
+        """Number of the participant that systems play; 0 between people."""
+        return 0 if not self.has_systems else 1 if self.first == self.First.SYSTEM else 2
+
+
+class ChatSystem(models.Model):
+    """A system that members of a campaign talk with: `run` asks its model, and has its caps and costs.
+
+    `spec` has the instructions, the model with its server and the sampling parameters; `fingerprint` is its
+    SHA-256. All rows of a `system` have the same one.
+    """
+
+    campaign = models.ForeignKey("annotation.Campaign", on_delete=models.CASCADE, related_name="chat_systems")
+    system = models.ForeignKey("annotation.System", on_delete=models.CASCADE, related_name="chat_systems")
+    run = models.OneToOneField("jobs.Run", on_delete=models.CASCADE, related_name="chat_system")
+    spec = models.JSONField()
+    fingerprint = models.CharField(max_length=64)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["campaign", "system"], name="chat_system_once")]
+
+    def __str__(self) -> str:
+        return f"system {self.system_id} in campaign {self.campaign_id}"
 
 
 class Waiting(models.Model):
@@ -215,7 +280,8 @@ class Chat(models.Model):
     """A conversation about a task; a task has one that is open or finished, and any number of abandoned ones.
 
     `reason` says why it was abandoned, `report` what the person who reported it, or the researcher who ended
-    it, wrote. `last_at` is the time of the last turn, at first that of the start.
+    it, wrote. `systems` are those that the person talks with. `last_at` is the time of the last turn, at
+    first that of the start.
     """
 
     class State(models.TextChoices):
@@ -229,12 +295,14 @@ class Chat(models.Model):
         IDLE = "idle", "nobody wrote for too long"
         ENDED = "ended", "a researcher ended it"
         CLOSED = "closed", "the campaign ended"
+        FAILED = "failed", "the other side could not answer"
 
     campaign = models.ForeignKey("annotation.Campaign", on_delete=models.CASCADE, related_name="chats")
     task = models.ForeignKey("annotation.Task", on_delete=models.CASCADE, related_name="chats")
     state = models.CharField(max_length=10, choices=State, default=State.OPEN)
     reason = models.CharField(max_length=10, choices=Reason, blank=True)
     report = models.TextField(blank=True)
+    systems = models.ManyToManyField(ChatSystem, related_name="chats")
     started_at = models.DateTimeField()
     last_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True)
@@ -250,7 +318,7 @@ class Chat(models.Model):
                 | Q(state="finished", reason="", ended_at__isnull=False)
                 | Q(
                     state="abandoned",
-                    reason__in=["left", "reported", "idle", "ended", "closed"],
+                    reason__in=["left", "reported", "idle", "ended", "closed", "failed"],
                     ended_at__isnull=False,
                 ),
                 name="chat_state_known",
@@ -264,9 +332,9 @@ class Chat(models.Model):
 class ChatSeat(models.Model):
     """A side of a chat: participant `number`, from 1, of the task's dialogue, played by `user`.
 
-    `user` and `assignment` are empty once that account is deleted. `seen_at` is the last request of their
-    page, `typing_until` is set while they write. `is_open` follows the chat's state by a trigger, so that
-    nobody is in two open chats at once, in whichever campaigns.
+    `user` and `assignment` are empty once that account is deleted, and where `is_system`. `seen_at` is the
+    last request of their page, `typing_until` is set while they write. `is_open` follows the chat's state by
+    a trigger, so that nobody is in two open chats at once, in whichever campaigns.
     """
 
     chat = models.ForeignKey(Chat, on_delete=models.CASCADE, related_name="seats")
@@ -277,6 +345,7 @@ class ChatSeat(models.Model):
     assignment = models.ForeignKey(
         "annotation.Assignment", null=True, on_delete=models.SET_NULL, related_name="+"
     )
+    is_system = models.BooleanField(default=False, db_default=False)
     seen_at = models.DateTimeField()
     typing_until = models.DateTimeField(null=True)
     is_open = models.BooleanField(default=True)
@@ -284,6 +353,10 @@ class ChatSeat(models.Model):
     class Meta:
         ordering = ["chat", "number"]
         constraints = [
+            models.CheckConstraint(
+                condition=Q(is_system=False) | Q(user__isnull=True, assignment__isnull=True),
+                name="chat_seat_of_system_has_no_user",
+            ),
             models.UniqueConstraint(fields=["chat", "number"], name="chat_seat_number_once"),
             models.UniqueConstraint(fields=["chat", "user"], name="chat_seat_user_once"),
             models.UniqueConstraint(
@@ -314,6 +387,40 @@ class ChatMessage(models.Model):
 
     def __str__(self) -> str:
         return f"message {self.number} of {self.chat_id}"
+
+
+class ChatReply(models.Model):
+    """A system's reply for turn `number` of a chat, `place` 1 or 2 as the person sees them; `call` asks it.
+
+    `text` is empty until the reply came, `at` the time of the last request or reply. `tries` counts how often
+    it was asked for by the person or the chat. `is_picked`: it went on as the turn.
+    """
+
+    chat = models.ForeignKey(Chat, on_delete=models.CASCADE, related_name="replies")
+    number = models.PositiveSmallIntegerField()
+    place = models.PositiveSmallIntegerField()
+    system = models.ForeignKey(ChatSystem, on_delete=models.CASCADE, related_name="replies")
+    call = models.OneToOneField("jobs.Call", on_delete=models.CASCADE, related_name="chat_reply")
+    tries = models.PositiveSmallIntegerField(default=1)
+    text = models.TextField(blank=True)
+    at = models.DateTimeField()
+    is_picked = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["chat", "number", "place"]
+        constraints = [
+            models.UniqueConstraint(fields=["chat", "number", "place"], name="chat_reply_place_once"),
+            models.UniqueConstraint(fields=["chat", "number", "system"], name="chat_reply_system_once"),
+            models.UniqueConstraint(
+                fields=["chat", "number"], condition=Q(is_picked=True), name="chat_reply_picked_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(place__in=[1, 2]) & (Q(is_picked=False) | ~Q(text="")), name="chat_reply_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"reply {self.place} for turn {self.number} of {self.chat_id}"
 
 
 # Written responses to fixed dialogues. Triggers keep them: see migrations/writing.sql.

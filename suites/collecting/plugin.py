@@ -10,11 +10,16 @@ from config.links import Link
 ENTRIES: dict[str, list[str]] = {
     "schemes": ["suites.collecting.schemes:SCHEMES"],
     "campaign_forms": ["suites.collecting.chat_plans:FORMS", "suites.collecting.writing_plans:FORMS"],
+    "run_kinds": ["suites.collecting.plugin:RUN_KINDS"],
     "sweeps": ["suites.collecting.chat_actions:sweep"],
     "raters_per_item": ["suites.collecting.schemes:RATERS_PER_ITEM"],
+    "start_texts": ["suites.collecting.schemes:START_TEXTS"],
     "screen_notes": ["suites.collecting.release:SCREEN_NOTES"],
+    "contents": ["suites.collecting.release:CONTENTS"],
     "links": ["suites.collecting.plugin:LINKS"],
 }
+
+RUN_KINDS = {"chat": "suites.collecting.chat_replies"}
 
 
 def _conversations(context: Mapping[str, Any]) -> str:
@@ -48,7 +53,7 @@ def _release(context: Mapping[str, Any]) -> str:
 LINKS: dict[str, Any] = {
     "corpora": [Link("Personas", lambda context: reverse("personas"))],
     "annotation": [
-        Link("Conversations between people", _new_conversations),
+        Link("Conversations", _new_conversations),
         Link("Responses by people", _new_writings),
     ],
     "campaign": [Link("Conversations", _conversations), Link("Written responses", _writings)],

@@ -111,7 +111,11 @@ chat-state: api-own-chat
 chat-send: api-chat-send
 chat-typing: api-chat-typing
 chat-leave: api-chat-leave
+chat-retry: api-chat-retry
+chat-pick: api-chat-pick
 new-chat-campaign: api-chat-campaigns
+new-chat-system: api-chat-systems
+remove-chat-system: api-chat-system
 conversations: api-conversations
 conversation: api-conversation
 end-conversation: api-end-conversation
@@ -279,6 +283,7 @@ export-labels: api-export-labels
 export-package: api-export-package
 transcripts: api-export-transcripts
 export-transcripts: api-export-transcripts
+export-dialogues: api-export-dialogues
 export-sft: api-export-sft
 export-names: api-export-names
 export-file: api-export-file

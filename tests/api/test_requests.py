@@ -111,6 +111,7 @@ UNPAGED = {
     "/api/v1/corpora/{id}/scripts/{dialogue}/names/": "a script has few versions of its names",
     "/api/v1/corpora/{name}/systems/": "one form of all the families in a corpus",
     "/api/v1/continuations/{id}/profile/": "what metrics say of one continuation, turn by turn",
+    "/api/v1/campaigns/{campaign}/systems/": "a campaign has few systems",
     "/api/v1/work/": "one's own campaigns",
     "/api/v1/account/tokens/": "one's own tokens, 20 at most",
     "/api/v1/work/{campaign}/{assignment}/notes/": "one's own notes on the lines of one task",

@@ -51,9 +51,10 @@ def test_two_people_meet_talk_and_rate_their_conversation(page_of: Any) -> None:
     for page, own, other in ((desk, 0, 1), (phone, 1, 0)):
         expect(page.get_by_text(PERSONAS[own])).to_be_visible()
         assert PERSONAS[other] not in page.content()
-    sound.look("the chat", phone)
+    for page in (desk, phone):
+        sound.look("the chat", page)
     expect(status(desk)).to_contain_text("Your turn")
-    expect(status(phone)).to_contain_text("Partner writes next")
+    expect(status(phone)).to_contain_text("Partner writes first")
     desk.get_by_label("Your turn", exact=True).fill("x" * 501)
     expect(desk.get_by_text("-1 characters left")).to_be_visible()
     expect(desk.get_by_role("button", name="Send")).to_be_disabled()
@@ -116,7 +117,7 @@ def test_the_page_is_woken_by_events_and_does_not_ask_each_second(page_of: Any, 
     for page in pages:
         page.goto(f"http://localhost:{web.port}/work/{campaign.pk}/")
         page.get_by_role("button", name="Find a partner").click()
-    expect(status(second)).to_contain_text("Partner writes next")
+    expect(status(second)).to_contain_text("Partner writes first")
     first.get_by_label("Your turn", exact=True).press_sequentially("Hello")
     expect(second.get_by_text("Partner is writing")).to_be_visible()
     first.get_by_label("Your turn", exact=True).press("Enter")

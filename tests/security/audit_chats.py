@@ -23,6 +23,25 @@ def make_chat() -> Any:
     return meet(chat_campaign(people), *people)
 
 
+def make_system() -> dict[str, Any]:
+    from suites.collecting.chat_systems import NewSystem
+    from tests.suites.collecting.talking import system_campaign
+
+    campaign = system_campaign([], make_endpoint(), opened=False)
+    return {"campaign": campaign, "new": NewSystem("another", make_endpoint("another"))}
+
+
+def make_removal() -> dict[str, Any]:
+    campaign = make_system()["campaign"]
+    return {"campaign": campaign, "system": campaign.chat_systems.get()}
+
+
+def make_endpoint(name: str = "talker") -> Any:
+    from jobs.models import Endpoint
+
+    return Endpoint.objects.create(name=name, base_url="http://127.0.0.1:9/v1", model="m")
+
+
 def make_write_fields() -> dict[str, Any]:
     from tests.suites.collecting.writing import fixed_corpus
 
@@ -31,6 +50,8 @@ def make_write_fields() -> dict[str, Any]:
 
 LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "suites.collecting.chat_plans.create": lambda by: make_fields(),
+    "suites.collecting.chat_systems.add": lambda by: make_system(),
+    "suites.collecting.chat_systems.remove": lambda by: make_removal(),
     "suites.collecting.writing_plans.create": lambda by: make_write_fields(),
     "suites.collecting.chat_actions.end": lambda by: {"chat": make_chat(), "reason": "why"},
 }
@@ -43,6 +64,8 @@ TRACED = {
     "suites.collecting.chat_lobby.stop_waiting": "one's own place in the lobby",
     "suites.collecting.chat_actions.view": "changes nothing, but ends what is overdue",
     "suites.collecting.chat_actions.send": "turns are appended with their writer and time, and never changed",
+    "suites.collecting.chat_replies.retry": "a reply counts how often it was asked for",
+    "suites.collecting.chat_replies.pick": "what was picked stays picked, with its time",
     "suites.collecting.chat_actions.set_typing": "lasts five seconds",
     "suites.collecting.chat_actions.leave": "a conversation keeps why it was abandoned; reports are logged",
 }

@@ -31,10 +31,12 @@ MEMBERS = _names(
     "api-claim-case api-decide-case api-draft-case api-pass-case",
     "lobby lobby-wait lobby-stop lobby-events chat chat-state chat-events chat-send chat-typing chat-leave",
     "api-lobby api-own-chat api-chat-send api-chat-typing api-chat-leave",
+    "chat-retry chat-pick api-chat-retry api-chat-pick",
     "write write-send write-draft write-skip api-write api-write-send api-write-draft api-write-skip",
 )
 RESEARCHERS = _names(
     "new-chat-campaign conversations conversation end-conversation",
+    "new-chat-system remove-chat-system api-chat-systems api-chat-system",
     "api-chat-campaigns api-conversations api-conversation api-end-conversation",
     "new-write-campaign writings writing api-write-campaigns api-writings api-writing",
     "corpora hide-first-steps corpus dialogue import-corpus upload load-mapping cancel-upload resume-upload",
@@ -116,6 +118,7 @@ RESEARCHERS = _names(
     "turns-and-whole turns-and-whole-file api-turns-and-whole",
     "exports export-names api-export-names",
     "export-sft api-export-sft",
+    "export-dialogues api-export-dialogues",
     "export-labels export-package transcripts export-transcripts export-file export-manifest",
     "plan plan-file plan-progress api-plan",
     "new-bench bench draft-panel draft-act bench-differences bench-mark bench-marks",

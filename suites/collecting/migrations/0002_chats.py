@@ -19,7 +19,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('state', models.CharField(choices=[('open', 'Open'), ('finished', 'Finished'), ('abandoned', 'Abandoned')], default='open', max_length=10)),
-                ('reason', models.CharField(blank=True, choices=[('left', 'somebody left'), ('reported', 'somebody reported it'), ('idle', 'nobody wrote for too long'), ('ended', 'a researcher ended it'), ('closed', 'the campaign ended')], max_length=10)),
+                ('reason', models.CharField(blank=True, choices=[('left', 'somebody left'), ('reported', 'somebody reported it'), ('idle', 'nobody wrote for too long'), ('ended', 'a researcher ended it'), ('closed', 'the campaign ended'), ('failed', 'the other side could not answer')], max_length=10)),
                 ('report', models.TextField(blank=True)),
                 ('started_at', models.DateTimeField()),
                 ('last_at', models.DateTimeField()),
@@ -91,7 +91,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='chat',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('ended_at__isnull', True), ('reason', ''), ('state', 'open')), models.Q(('ended_at__isnull', False), ('reason', ''), ('state', 'finished')), models.Q(('ended_at__isnull', False), ('reason__in', ['left', 'reported', 'idle', 'ended', 'closed']), ('state', 'abandoned')), _connector='OR'), name='chat_state_known'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('ended_at__isnull', True), ('reason', ''), ('state', 'open')), models.Q(('ended_at__isnull', False), ('reason', ''), ('state', 'finished')), models.Q(('ended_at__isnull', False), ('reason__in', ['left', 'reported', 'idle', 'ended', 'closed', 'failed']), ('state', 'abandoned')), _connector='OR'), name='chat_state_known'),
         ),
         migrations.AddConstraint(
             model_name='chatplan',

@@ -1,8 +1,9 @@
 -- Conversations: turns stay as they were sent, come in order from the person whose turn it is, and only while the
--- conversation is open; the last one finishes it, and its end is final. Nobody is in two open ones.
+-- conversation is open; the last one finishes it, and its end is final. Nobody is in two open ones. A system's turn is
+-- a reply that was picked.
 
 CREATE FUNCTION collecting_check_message() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE plan record; before int; author int;
+DECLARE plan record; before int; author int; by_system boolean;
 BEGIN
   IF TG_OP = 'DELETE' AND current_setting('concord.purge', true) = 'on' THEN RETURN OLD; END IF;
   IF TG_OP <> 'INSERT' THEN
@@ -16,7 +17,7 @@ BEGIN
     RAISE EXCEPTION 'message % of chat %: the chat is %', NEW.number, NEW.chat_id, plan.state USING ERRCODE = '23514';
   END IF;
   SELECT count(*) INTO before FROM collecting_chatmessage WHERE chat_id = NEW.chat_id;
-  SELECT number INTO author FROM collecting_chatseat WHERE id = NEW.seat_id AND chat_id = NEW.chat_id;
+  SELECT number, is_system INTO author, by_system FROM collecting_chatseat WHERE id = NEW.seat_id AND chat_id = NEW.chat_id;
   IF author IS NULL OR NEW.number <> before + 1 THEN
     RAISE EXCEPTION 'message % of chat %: not the next one of this chat', NEW.number, NEW.chat_id
       USING ERRCODE = '23514';
@@ -29,7 +30,12 @@ BEGIN
     RAISE EXCEPTION 'message % of chat %: not the turn of person %', NEW.number, NEW.chat_id, author
       USING ERRCODE = '23514';
   END IF;
-  IF NEW.text <> btrim(NEW.text, E' \t\n') OR char_length(NEW.text) NOT BETWEEN 1 AND plan.most_characters THEN
+  IF by_system AND NOT EXISTS (SELECT 1 FROM collecting_chatreply r
+       WHERE r.chat_id = NEW.chat_id AND r.number = NEW.number AND r.is_picked AND r.text = NEW.text) THEN
+    RAISE EXCEPTION 'message % of chat %: no reply of a system', NEW.number, NEW.chat_id USING ERRCODE = '23514';
+  END IF;
+  IF NEW.text <> btrim(NEW.text, E' \t\n') OR NEW.text = ''
+     OR NOT by_system AND char_length(NEW.text) > plan.most_characters THEN
     RAISE EXCEPTION 'message % of chat %: a text of 1 to % characters', NEW.number, NEW.chat_id, plan.most_characters
       USING ERRCODE = '23514';
   END IF;

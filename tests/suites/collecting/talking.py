@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from django.contrib.auth.models import User
 
 from annotation.campaigns import campaign_actions
 from annotation.models import Campaign, Corpus
+from demo.fake_model.running import LocalServer
+from demo.fake_model.serving import Response, completion
+from jobs.models import Call, Endpoint
 from suites.collecting import chat_actions, chat_lobby, chat_plans
+from suites.collecting.chat_systems import NewSystem
 from suites.collecting.models import Chat
 from tests import factories
+from tests.judges.helpers import finish
 
 SCHEME = "comperdial_dialogue"
 PERSONAS = ("My name is Mara. I repair bicycles.", "My name is Tom. I run marathons.", "My name is Ida.")
@@ -72,3 +79,87 @@ def hold(chat: Chat, *people: User, turns: int | None = None) -> None:
     for number in range(total):
         say(chat, people[number % len(people)], f"turn {number + 1}")
     chat.refresh_from_db()
+
+
+def echo(messages: list[dict[str, str]]) -> str:
+    """Reply with the latest message."""
+    return f"I heard {messages[-1]['content']}"
+
+
+class ChatModel:
+    """A model over HTTP that says `reply(messages)`, or answers `status`; `bodies` has what it was sent."""
+
+    def __init__(self) -> None:
+        self.bodies: list[dict[str, Any]] = []
+        self.status, self.delay = 200, 0.0
+        self.reply: Callable[[list[dict[str, str]]], str] = lambda messages: (
+            f"I heard {messages[-1]['content']}"
+        )
+        self._server = LocalServer(self._respond)
+
+    def __enter__(self) -> ChatModel:
+        self._server.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.__exit__()
+
+    def _respond(self, _method: str, _path: str, body: Any, _headers: Mapping[str, str]) -> Response:
+        self.bodies.append(body)
+        time.sleep(self.delay)
+        if self.status != 200:
+            error = json.dumps({"error": {"message": f"SECRET-ERROR {self.status}", "type": "x"}})
+            return Response(self.status, error.encode())
+        message = {"role": "assistant", "content": self.reply(body["messages"])}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        return Response(200, json.dumps(completion("SECRET-MODEL", [choice], 100, 20)).encode())
+
+    def endpoint(self, name: str = "SECRET-ENDPOINT", **fields: Any) -> Endpoint:
+        """Create an endpoint of this server."""
+        usual = {"model": "SECRET-MODEL", "price_in": 1, "price_out": 10, "allow_private": True}
+        return Endpoint.objects.create(name=name, base_url=self._server.url, **(usual | fields))
+
+
+def system_campaign(
+    members: Sequence[User],
+    endpoint: Endpoint,
+    *,
+    systems: Sequence[str] = ("SECRET-SYSTEM",),
+    dialogues: int = 3,
+    opened: bool = True,
+    caps: Mapping[str, Any] | None = None,
+    **plan: Any,
+) -> Campaign:
+    """Create a campaign whose members talk with systems at an endpoint, by default opened."""
+    by = factories.user(researcher=True)
+    campaign = chat_plans.create(
+        by=by,
+        name=f"talks {by.pk}",
+        corpus=bare_corpus(dialogues),
+        scheme=SCHEME,
+        plan={"partner": "system", "exchanges": 2, **plan},
+        systems=[
+            NewSystem(name, endpoint, f"SECRET-PROMPT of {name}", {"temperature": 0.5}, caps or {})
+            for name in systems
+        ],
+        annotators=members,
+    )
+    if opened:
+        campaign_actions.open(by=by, campaign=campaign)
+        campaign.refresh_from_db()
+    return campaign
+
+
+def begin(campaign: Campaign, person: User) -> Chat:
+    """Let a person begin a conversation with a system."""
+    place = chat_lobby.wait(by=person, campaign=campaign.pk)
+    assert place.chat is not None, place
+    return Chat.objects.get(pk=place.chat)
+
+
+def answer_all() -> None:
+    """Let a worker answer until no call is ready, ignoring the delays before calls are tried again."""
+    for _ in range(10):
+        Call.objects.update(not_before=None)
+        if not finish().runs:
+            return

@@ -156,8 +156,9 @@ def test_a_campaign_of_conversations_is_set_up_on_its_page_and_by_the_api(rei: U
     address = reverse("new-chat-campaign", args=[corpus.name])
     assert "People in a conversation" in client.get(address).content.decode()
     form = {
-        "name": "talks", "scheme": SCHEME, "participants": 2, "turn_order": "alternate", "exchanges": 7,
-        "most_characters": 500, "remind_minutes": 5, "idle_minutes": 15,
+        "name": "talks", "scheme": SCHEME, "partner": "people", "first": "person", "participants": 2,
+        "turn_order": "alternate", "exchanges": 7, "most_characters": 500,
+        "remind_minutes": 5, "idle_minutes": 15,
     }  # fmt: skip
     refused = client.post(address, form | {"participants": 3})
     assert refused.status_code == 422
