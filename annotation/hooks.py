@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from annotation.script_records import KIND as LONGFORM
@@ -43,6 +43,13 @@ RATERS_PER_ITEM: Table[int] = Table("raters_per_item")
 
 SCREEN_NOTES: Table[Callable[[Screen], Sequence[NamedText]]] = Table("screen_notes")
 """By key of a scheme: named texts beside its tasks, from what a screen shows and nothing else."""
+
+
+START_TEXTS: Table[Callable[[Screen], Mapping[str, str]]] = Table("start_texts")
+"""By key of a scheme: texts with which questions in words begin, by question, from what a screen shows.
+
+A text that comes back unchanged is no answer.
+"""
 
 
 class OwnPages(NamedTuple):

@@ -10,6 +10,7 @@ CalibrationError
 ├── ItemsRefused     the items behind a figure cannot be listed
 ├── CountsRefused    counts by system and condition cannot be computed
 ├── PreferencesRefused  there is no report of preferences
+├── ProfileRefused   metric scores by system cannot be shown
 ├── LevelsRefused    turns and whole continuations cannot be compared
 ├── CompareRefused   continuations cannot be compared
 ├── PlanRefused      a study cannot be planned
@@ -72,6 +73,10 @@ class CountsRefused(CalibrationError):
 
 class PreferencesRefused(CalibrationError):
     """There is no report of preferences."""
+
+
+class ProfileRefused(CalibrationError):
+    """Metric scores by system cannot be shown; the message is one line."""
 
 
 class LevelsRefused(CalibrationError):

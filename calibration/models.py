@@ -185,7 +185,8 @@ class AdjudicationDecision(models.Model):
 class Export(models.Model):
     """A completed download: its content, its format, its number of rows, and the SHA-256 of its bytes.
 
-    `what` is labels, notes, gold, transcripts, sft (examples for fine-tuning), or a package for another tool.
+    `what` is labels, notes, gold, transcripts, sft (examples for fine-tuning), release (a release
+    check), or a package for another tool.
     `excluded` holds the dialogues left out by people's answers (`annotation.corpora.exclusion`), null where
     nothing was to be left out.
     """

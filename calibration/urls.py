@@ -88,6 +88,7 @@ urlpatterns = [
     path("exports/<int:pk>/manifest.json", exports.manifest, name="export-manifest"),
     path("exports/labels.<str:form>", exports.labels, name="export-labels"),
     path("exports/packages/<str:kind>.zip", exports.package, name="export-package"),
+    path("exports/dialogues.jsonl", exports.dialogues, name="export-dialogues"),
     path("exports/transcripts/", exports.choose_transcripts, name="transcripts"),
     path("exports/transcripts.<str:form>", exports.transcripts_file, name="export-transcripts"),
     path("exports/names.csv", exports.names, name="export-names"),

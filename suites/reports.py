@@ -46,6 +46,7 @@ from calibration.reports.tables import VerdictRow
 from calibration.statistics import Result
 from calibration.statistics.core.engine import FLAGS
 from calibration.statistics.verdicts import State as VerdictState
+from judges.management.run_options import add_exclude
 from suites.verdicts import ABOVE, BELOW, CANNOT_SAY, NOT_ABOVE, Step, Verdict
 
 
@@ -649,6 +650,7 @@ def add_report_arguments(parser: CommandParser, forms: Mapping[str, Any], units:
         choices=["", "dev", "test", "training"],
         help="part of the split (dev), or training",
     )
+    add_exclude(parser)
     parser.add_argument("--purpose", default="", help="for what test is opened: logged")
     parser.add_argument("--resamples", default="", metavar="N", help=f"resamples of {units} (2000)")
     parser.add_argument("--seed", default="", metavar="N", help="of the resamples (0)")

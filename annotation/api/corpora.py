@@ -201,6 +201,7 @@ class WithoutTurnsRequest(serializers.Serializer[Any]):
     first = serializers.IntegerField(min_value=1, max_value=MOST_COPIED, default=USUAL)
     min_turns = serializers.IntegerField(min_value=0, max_value=MOST_TURNS, default=0)
     max_turns = serializers.IntegerField(min_value=0, max_value=MOST_TURNS, default=0)
+    exclude = schemas.exclude_field()
 
 
 @api.post(

@@ -452,6 +452,14 @@ class DrawRequest(serializers.Serializer[Any]):
 # Dialogues left out by people's answers.
 
 
+def exclude_field() -> serializers.CharField:
+    """Return the field of an exclusion of dialogues by people's answers."""
+    return api.optional_text(
+        max_length=exclusion.LONGEST,
+        help_text="Leave out dialogues by people's answers, such as `objection>=1`, as of now.",
+    )
+
+
 class LeftOutDialogueSerializer(serializers.Serializer[Any]):
     """A dialogue that is left out."""
 

@@ -104,6 +104,10 @@ class ScreenSerializer(serializers.Serializer[Any]):
     )
     card = CardSerializer(allow_null=True)
     offered = serializers.ListField(help_text="[list, values] that answers in words may be chosen from")
+    start_texts = serializers.DictField(
+        child=serializers.CharField(),
+        help_text="by question, the text with which its answer begins; an unchanged one is no answer",
+    )
     metadata = serializers.ListField()
     summary = serializers.CharField()
     agenda = serializers.ListField(child=serializers.CharField())

@@ -10,8 +10,10 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db.models import Count, Q, QuerySet
 
+from annotation.corpora import exclusion
 from annotation.corpora.import_file import import_path
 from annotation.corpora.import_staging import ImportResult
+from annotation.errors import ExclusionRefused
 from annotation.formats import ImportProblem
 from annotation.models import Corpus, Dialogue, Turn
 from annotation.records import SELF
@@ -25,22 +27,32 @@ _BATCH = 200
 
 
 def copy_without_turns(
-    *, by: User | None, corpus: Corpus, name: str, first: int = USUAL, min_turns: int = 0, max_turns: int = 0
+    *,
+    by: User | None,
+    corpus: Corpus,
+    name: str,
+    first: int = USUAL,
+    min_turns: int = 0,
+    max_turns: int = 0,
+    exclude: str = "",
 ) -> ImportResult:
     """Copy a corpus's dialogues without their turns into a new corpus; return the import's result.
 
     The first `first` dialogues, in import order, with `min_turns` to `max_turns` turns of their own (0: no
     limit) are copied. Each keeps its id, cluster, language, participants (the speakers, where none are
     declared), metadata and agenda; a missing summary is replaced by the metadata's `topic`. Dialogues without
-    participants are left out, and counted in the notes. The same copy again changes nothing.
+    participants are left out, and counted in the notes; so are those that `exclude` leaves out by people's
+    answers. The same copy again changes nothing.
 
-    Raises ImportProblem for invalid limits, where no dialogue is left, and for a name taken by other content.
+    Raises ImportProblem for invalid limits or an invalid exclusion, where no dialogue is left, and for a name
+    taken by other content.
     """
     _check(first, min_turns, max_turns)
+    excluded_ids = _excluded_ids(corpus, exclude)
     left_out = 0
     line_count = 0
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".jsonl") as stored:
-        for line in _lines(_select_dialogues(corpus, min_turns, max_turns)[:first]):
+        for line in _lines(_select_dialogues(corpus, min_turns, max_turns, excluded_ids)[:first]):
             left_out += not line["participants"]
             if line["participants"]:
                 stored.write(json.dumps(line, ensure_ascii=False) + "\n")
@@ -60,6 +72,8 @@ def copy_without_turns(
         )
     if left_out:
         result.notes.append(f"{left_out:,} dialogues were left out: nobody takes part in them")
+    if excluded := exclusion.described(corpus, exclude):
+        result.notes.append(excluded["sentence"])
     return result
 
 
@@ -72,8 +86,17 @@ def _check(first: int, min_turns: int, max_turns: int) -> None:
         )
 
 
-def _select_dialogues(corpus: Corpus, min_turns: int, max_turns: int) -> QuerySet[Dialogue]:
-    rows = corpus.dialogues.order_by("id")
+def _excluded_ids(corpus: Corpus, exclude: str) -> list[int]:
+    try:
+        return exclusion.excluded_ids(corpus, exclusion.check(corpus, exclude))
+    except ExclusionRefused as error:
+        raise ImportProblem(str(error), field="exclude") from error
+
+
+def _select_dialogues(
+    corpus: Corpus, min_turns: int, max_turns: int, excluded_ids: Sequence[int]
+) -> QuerySet[Dialogue]:
+    rows = corpus.dialogues.filter(exclusion.without(excluded_ids)).order_by("id")
     if min_turns or max_turns:
         rows = rows.annotate(own=Count("continuations__turns", filter=Q(continuations__key=SELF)))
         rows = rows.filter(own__gte=min_turns)

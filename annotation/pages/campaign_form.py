@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection
 from typing import Any
 
@@ -15,6 +16,7 @@ from annotation.campaigns.defaults import defaults
 from annotation.campaigns.settings import CHANGEABLE, GROUPS, SETTINGS, Setting
 from annotation.corpora.queries import showable
 from annotation.errors import CampaignRefused
+from annotation.hooks import RATERS_PER_ITEM
 from annotation.models import Campaign, Corpus, System
 from annotation.pages.review_form import REVIEW_FIELDS, review_fields, review_initial, review_of
 from annotation.schemes import SCHEMES
@@ -92,6 +94,8 @@ class CampaignForm(forms.Form):
             return
         self._choices("shows").choices = showable(corpus)
         self._choices("scheme").choices = _choices_with(campaign)
+        usual = json.dumps({key: RATERS_PER_ITEM[key] for key in RATERS_PER_ITEM})
+        self.fields["raters_per_item"].widget.attrs["data-usual"] = usual
         self._models("systems").queryset = corpus.systems.order_by("name")
         self._models("annotators").queryset = User.objects.filter(is_active=True, participant=None).order_by(
             "username"

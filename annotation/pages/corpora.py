@@ -226,7 +226,10 @@ def copy(request: HttpRequest, name: str) -> HttpResponse:
     new = request.POST.get("name", "").strip()
     try:
         numbers = {key: _parse_count(request, key) for key in ("first", "min_turns", "max_turns")}
-        result = copy_without_turns(by=user_of(request), corpus=corpus_row, name=new, **numbers)
+        exclude = request.POST.get("exclude", "").strip()
+        result = copy_without_turns(
+            by=user_of(request), corpus=corpus_row, name=new, exclude=exclude, **numbers
+        )
     except ImportProblem as problem:
         messages.error(request, f"Not copied: {problem}.")
         return redirect("corpus-settings", name)

@@ -520,6 +520,7 @@ def _state(by: User, seat: Seat, hold: Hold | None, status: str) -> dict[str, An
         "whole": screen.whole,
         "sides": len(screen.sides),
         "people": screen.named,
+        "start_texts": screen.start_texts,
         "draft": hold.draft,
         "revising": hold.state == Assignment.State.SUBMITTED,
         "returned": hold.state == Assignment.State.RETURNED,
@@ -643,7 +644,7 @@ def preview_page(
         "progress": {"text": f"{number} of {total}", "time": "", "done": number - 1, "whole": total},
     }
     task = {"assignment": 0, "items": screen.items, "whole": screen.whole, "sides": len(screen.sides)}
-    task |= {"people": screen.named}
+    task |= {"people": screen.named, "start_texts": screen.start_texts}
     task |= {"draft": {"version": 0}, "revising": False, "returned": False, "told": ""}
     end = get_template("annotate/_preview_end.html").render()
     context = {

@@ -632,7 +632,7 @@ def _check(plan: CheckPlan) -> None:
             refuse("prerequisite", "Two campaigns cannot each wait for the test of the other.")
         seen.add(first.pk)
         before = CheckPlan.objects.filter(campaign=first).select_related("prerequisite").first()
-        first = before and before.prerequisite
+        first = before.prerequisite if before else None
 
 
 def qualifying() -> QuerySet[Campaign]:

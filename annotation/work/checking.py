@@ -84,6 +84,23 @@ class CheckedAnswer(NamedTuple):
     evidence: tuple[Passage, ...] = ()
 
 
+def changed_texts(answers: Any, start_texts: Mapping[str, str]) -> Any:
+    """Return answers without texts that still are as they began; unreadable answers stay, to be refused."""
+    if not isinstance(answers, Mapping):
+        return answers
+
+    def is_unchanged(key: str, value: Any) -> bool:
+        begun = start_texts.get(key)
+        return isinstance(value, str) and begun is not None and value.split() == begun.split()
+
+    return {
+        item: {key: value for key, value in own.items() if not is_unchanged(key, value)}
+        if isinstance(own, Mapping)
+        else own
+        for item, own in answers.items()
+    }
+
+
 def check(
     *, plan: Questionnaire, items: Sequence[int] | Mapping[int, int], answers: Answers
 ) -> list[CheckedAnswer]:

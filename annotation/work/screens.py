@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotation import hooks, records
@@ -63,8 +63,8 @@ class Screen:
     `sides` are the compared members, in the order drawn for the rater; () without a comparison. `whole` is
     the last of `items` where all of the continuation is rated after its turns. `turns` are the ids of the
     turns, line by line: they never leave the server. `named` are the people, or sessions, that an answer may
-    name, by id; `offered` are the lists from which answers in words may be chosen. `card` describes a fact, a
-    question or an answer.
+    name, by id; `offered` are the lists from which answers in words may be chosen. `start_texts` are, by
+    question, the texts with which answers in words begin. `card` describes a fact, a question or an answer.
     """
 
     task: int
@@ -78,6 +78,7 @@ class Screen:
     named: tuple[NameChoice, ...] = ()
     card: Card | None = None
     offered: tuple[Offered, ...] = ()
+    start_texts: Mapping[str, str] = field(default_factory=dict)
 
     def with_whole(self, item: int) -> Screen:
         """Return the screen with the whole as an additional last item, after its turns."""
@@ -322,7 +323,9 @@ def compare(task: int, head: Head, own: Sequence[Row], members: Sequence[Member]
 
 
 def with_notes(screen: Screen, scheme: str) -> Screen:
-    """Return a screen with the named texts that its scheme puts beside a task, before the others."""
+    """Return a screen with what its scheme adds: named texts beside the task, and texts to begin with."""
+    if (start_texts := hooks.START_TEXTS.get(scheme)) is not None:
+        screen = replace(screen, start_texts=start_texts(screen))
     notes_of = hooks.SCREEN_NOTES.get(scheme)
     if notes_of is None:
         return screen

@@ -21,13 +21,23 @@ from annotation.errors import (
     NotTaskHolder,
     SubmittedDifferently,
 )
+from annotation.hooks import START_TEXTS
 from annotation.models import Assignment, Campaign, GuidelinesRead, Item, Label, Rater
 from annotation.scheme_store import Questionnaire, questionnaire_of
 from annotation.schemes.definitions import JOIN, NOBODY, people_answer
 from annotation.work import check_tasks, labels, own_work
 from annotation.work import leases as assigning
-from annotation.work.checking import Answers, CheckedAnswer, check, cleaned, in_own_order, item_number
+from annotation.work.checking import (
+    Answers,
+    CheckedAnswer,
+    changed_texts,
+    check,
+    cleaned,
+    in_own_order,
+    item_number,
+)
 from annotation.work.leases import Hold, Seat
+from annotation.work.screens import load
 from annotation.work.task_answers import Evidence, current_labels, hold_of, same_answers, with_evidence
 from config import commands
 
@@ -431,7 +441,11 @@ def _checked(seat: Seat, work: Work, answers: Answers, evidence: Evidence | None
     """Check answers and evidence; answers about a comparison are converted to its own member order."""
     plan = questionnaire_of(seat.version)
     order = work.shown if plan.compares else None
-    checked = check(plan=plan, items=work.items, answers=in_own_order(plan, cleaned(answers), order))
+    answers = cleaned(answers)
+    if plan.key in START_TEXTS:
+        screen = load(work.task, plan.is_tagged, work.assignment, plan.item_kinds)
+        answers = changed_texts(answers, START_TEXTS[plan.key](screen))
+    checked = check(plan=plan, items=work.items, answers=in_own_order(plan, answers, order))
     checked = with_people(plan=plan, answers=checked)
     return with_evidence(plan=plan, items=work.items, answers=checked, evidence=evidence, task=work.task)
 

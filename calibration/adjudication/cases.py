@@ -12,14 +12,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from annotation.corpora import splits
+from annotation.corpora import exclusion, splits
+from annotation.errors import ExclusionRefused
 from annotation.models import Campaign, Corpus, Occasion, Question, SchemeVersion
 from calibration.errors import AdjudicationRefused
 from calibration.gold.rules import RULES as GOLD_RULES
 from calibration.gold.rules import Answers
 from calibration.models import ForAdjudication
 from calibration.ratings.ratings import Place, Subject, SubjectData, load, places
-from calibration.ratings.scope import QuestionInfo, Scope, census, scope_of
+from calibration.ratings.scope import QuestionInfo, Scope, census, narrowed, scope_of
+from calibration.ratings.subsets import Subset
 from calibration.statistics import Ratings
 from calibration.statistics.core.ratings import CATEGORIES, ORDERED, Floats
 from calibration.statistics.gold import GoldLabels, majority
@@ -41,6 +43,7 @@ class Settings:
     categories: differs from their majority); the confidence of `confidence_rule` is at most `confidence`.
     `control` is the number of cases per question on which all people agree, drawn by the round's seed.
     `questions` are keys; none means all. `by_question` holds thresholds that apply to a single question.
+    `exclude` leaves out dialogues by people's answers, as of the moment at which the cases are picked.
     """
 
     no_majority: bool = False
@@ -57,6 +60,7 @@ class Settings:
     combine: str = "any"
     questions: tuple[str, ...] = ()
     by_question: Mapping[str, Mapping[str, float]] | None = None
+    exclude: str = ""
 
     def of(self, question: str) -> Settings:
         """Return the settings for a question, with its own thresholds in place of the common ones."""
@@ -115,7 +119,7 @@ def parse(values: Mapping[str, Any]) -> Settings:
 def _read(name: str, value: Any) -> Any:
     if name in BOUNDS:
         return _number(name, value)
-    if name in ("judge", "confidence_rule", "combine"):
+    if name in ("judge", "confidence_rule", "combine", "exclude"):
         return _word(name, value)
     if name == "control":
         return _count(value)
@@ -145,7 +149,7 @@ def _number(name: str, value: Any) -> float:
 def _word(name: str, value: Any) -> str:
     choices = {"confidence_rule": CONFIDENCE_RULES, "combine": COMBINE}.get(name)
     if not isinstance(value, str) or (choices and value not in choices):
-        expected = f"one of {', '.join(choices)}" if choices else "a rater’s name"
+        expected = f"one of {', '.join(choices)}" if choices else "a text"
         raise AdjudicationRefused(f"{name} is {expected}, not {value!r}.")
     return value
 
@@ -387,7 +391,7 @@ def read(
 
     Raises AdjudicationRefused for an unknown question or judge.
     """
-    scope = raters_scope(corpus, campaign)
+    scope = _passed(raters_scope(corpus, campaign), settings.exclude)
     counted = census(scope)
     ref = f"{version.scheme.key}@{version.version}"
     by_key = {q.key: q for q in counted.questions.values() if q.scheme == ref and q.level != "text"}
@@ -406,6 +410,14 @@ def read(
         _question_answers(scope, q, data, where, locked, settings) for q, data in loaded if data.records
     )
     return Material(answers, where, locked)
+
+
+def _passed(scope: Scope, exclude: str) -> Scope:
+    """Return a scope without the dialogues that an exclusion leaves out as of now."""
+    try:
+        return narrowed(scope, Subset(exclude=exclusion.check(scope.corpus, exclude)))
+    except ExclusionRefused as error:
+        raise AdjudicationRefused(f"{error}.") from error
 
 
 def _require_known(settings: Settings, questions: Mapping[str, QuestionInfo], version: SchemeVersion) -> None:

@@ -15,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import access
-from annotation.corpora.exclusion import LONGEST
+from annotation.api.corpora_serializers import exclude_field
 from annotation.models import Campaign
 from calibration.api.serializers import (
     PENDING,
@@ -50,8 +50,6 @@ from config.lists import DEFAULT, MOST
 from jobs.models.job import Job
 
 # What routes of reports share.
-
-LEAVES_OUT = "Leave out dialogues by people's answers, such as `objection>=1`, as of now."
 
 PAGED = [
     OpenApiParameter("limit", {"type": "integer", "minimum": 1, "maximum": MOST, "default": DEFAULT}),
@@ -108,7 +106,6 @@ class CountsQuerySerializer(LabelsQuerySerializer):
     per_turns = serializers.IntegerField(required=False, min_value=1, max_value=MOST_TURNS)
     samples = serializers.ChoiceField(required=False, choices=[name for name in SAMPLES if name])
     correction = serializers.ChoiceField(required=False, choices=list(CORRECTIONS))
-    exclude = serializers.CharField(required=False, max_length=LONGEST, help_text=LEAVES_OUT)
 
 
 class CountsTestSerializer(OpensTestSerializer, CountsQuerySerializer):
@@ -146,7 +143,6 @@ class PreferencesQuerySerializer(LabelsQuerySerializer):
     ties = serializers.ChoiceField(required=False, choices=list(MODELS))
     both_bad = serializers.ChoiceField(required=False, choices=list(BOTH_BAD_POLICIES))
     anchor = serializers.CharField(required=False, max_length=300, help_text="the system of strength 1000")
-    exclude = serializers.CharField(required=False, max_length=LONGEST, help_text=LEAVES_OUT)
 
 
 class PreferencesTestSerializer(OpensTestSerializer, PreferencesQuerySerializer):
@@ -169,13 +165,14 @@ def preferences_on_test(request: Request, pk: int) -> Any:
 
 
 class ProfileQuerySerializer(api.QuerySerializer):
-    """At which points the systems are compared."""
+    """At which points the systems are compared, and the dialogues that are left out."""
 
     points = serializers.ChoiceField(
         choices=POINTS,
         default=SAME,
         help_text="same: where each system has a value; all: each system's own, which may be others",
     )
+    exclude = exclude_field()
 
 
 @api.get(takes=ProfileQuerySerializer, responses={200: OpenApiTypes.OBJECT, **PENDING})
@@ -194,6 +191,7 @@ def profile(request: Request, pk: int) -> dict[str, Any] | Response:
     return {
         "corpus": corpus.name,
         "points": report.points,
+        "excluded": report.excluded,
         "computed_at": report.computed_at,
         "labels_since": report.labels_since,
         "calls_since": report.calls_since,
@@ -255,6 +253,7 @@ class TurnVsDialogueQuerySerializer(api.QuerySerializer):
     campaign = serializers.PrimaryKeyRelatedField(
         required=False, queryset=Campaign.objects.select_related("corpus", "scheme_version__scheme")
     )
+    exclude = exclude_field()
 
 
 class TurnVsDialoguePageSerializer(TurnVsDialogueSerializer, PageSerializer):

@@ -10,6 +10,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
 from annotation import access as loading
+from annotation.api.corpora_serializers import exclude_field
 from annotation.models import Corpus, Question, Rater
 from annotation.models.campaigns import Campaign
 from calibration import access
@@ -64,6 +65,7 @@ class NewAnchorSetSerializer(serializers.Serializer[Any]):
     )
     seed = serializers.IntegerField(default=0, min_value=0, max_value=2**31 - 1)
     margin = serializers.FloatField(default=MARGIN, min_value=0.001, max_value=1)
+    exclude = exclude_field()
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Refuse a gold or a campaign of another corpus."""

@@ -18,6 +18,7 @@ from rest_framework.response import Response
 
 from annotation import access as annotation_access
 from annotation.access import IsResearcherSomewhere
+from annotation.api.corpora_serializers import exclude_field
 from annotation.corpora import splits
 from annotation.models import Campaign
 from annotation.models.corpora import Corpus
@@ -196,6 +197,31 @@ def transcripts(request: Request, form: str) -> HttpResponseBase:
     continuations = list(dict.fromkeys(data["continuation"]))
     choice = {"continuations": continuations, "raters": sorted(set(data["rater"]))}
     return _ordered(request, data, TRANSCRIPTS, form, choice)
+
+
+class DialoguesQuerySerializer(api.QuerySerializer):
+    """The corpus of a file of dialogues."""
+
+    corpus = serializers.PrimaryKeyRelatedField(queryset=Corpus.objects.all())
+    exclude = exclude_field()
+
+
+@api.get(
+    takes=DialoguesQuerySerializer,
+    responses={
+        (200, "application/x-ndjson"): OpenApiTypes.STR,
+        (202, "application/json"): OpenApiTypes.OBJECT,
+    },
+)
+def dialogues(request: Request) -> HttpResponseBase:
+    """Send the dialogues of a corpus in the native format, one a line, with everything written for them.
+
+    An import reads them back as the same. Many are written by a job: 202 with the job's id.
+    """
+    data = api.data(request)
+    with refused_as("exclude"):
+        order = downloads.dialogues_of(data["corpus"], data["exclude"])
+    return response_of(downloads.order_or_job(order=order, by=api.user(request)), order.name)
 
 
 def _ordered(

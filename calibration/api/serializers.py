@@ -11,7 +11,7 @@ from rest_framework.fields import empty
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.corpora_serializers import TrainingPart
+from annotation.api.corpora_serializers import TrainingPart, exclude_field
 from annotation.api.people import Text
 from annotation.corpora.exclusion import LONGEST
 from annotation.corpora.splits import LONGEST_PURPOSE
@@ -114,11 +114,16 @@ ResultSerializer = api.serializer_of(
 
 
 class ReportQuerySerializer(api.QuerySerializer):
-    """The part that a report is about, and the resampling of its intervals."""
+    """The part of a report, the dialogues that it leaves out, and the resampling of its intervals."""
 
     part = serializers.ChoiceField(required=False, choices=PARTS)
     resamples = serializers.IntegerField(required=False, min_value=0, max_value=MOST_RESAMPLES)
     seed = serializers.IntegerField(required=False, min_value=0, max_value=MOST_SEED)
+    exclude = serializers.CharField(
+        required=False,
+        max_length=LONGEST,
+        help_text="Leave out dialogues by people's answers, such as `objection>=1`, as of now.",
+    )
 
 
 class LabelsQuerySerializer(ReportQuerySerializer):
@@ -212,11 +217,7 @@ class ExportPartSerializer(serializers.Serializer[Any]):
 
     part = serializers.ChoiceField(choices=PARTS, default="")
     purpose = Text(max_length=LONGEST_PURPOSE, default="")
-    exclude = Text(
-        max_length=LONGEST,
-        default="",
-        help_text="Leave out dialogues by people's answers, such as `objection>=1`; the manifest lists them.",
-    )
+    exclude = exclude_field()
 
     def validate_purpose(self, purpose: str) -> str:
         """Refuse a purpose that nothing is opened for."""
@@ -272,6 +273,7 @@ class NewGoldSerializer(PlaceSerializer):
     """How gold labels are to be chosen."""
 
     part = TrainingPart(help_text="training, which is left out where it is not named")
+    exclude = exclude_field()
     scheme = SchemeVersionField(source="scheme_version", help_text="key@version")
     rule = serializers.ChoiceField(choices=[], default="", help_text=f"left out: {MEANING}")
     options = GoldOptionsSerializer(default=dict)

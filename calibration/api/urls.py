@@ -103,6 +103,7 @@ urlpatterns = [
     path("exports/", route(exports.exports), name="api-exports"),
     path("exports/labels.<str:form>", route(*exports.labels), name="api-export-labels"),
     path("exports/packages/<str:kind>.zip", route(*exports.package), name="api-export-package"),
+    path("exports/dialogues.jsonl", route(exports.dialogues), name="api-export-dialogues"),
     path("exports/transcripts.<str:form>", route(*exports.transcripts), name="api-export-transcripts"),
     path("exports/names/", route(exports.names), name="api-export-names"),
     path("exports/files/<int:pk>/", route(exports.written_file), name="api-export-file"),

@@ -10,6 +10,7 @@ from typing import Any
 from django.db import connection
 from django.db.models import Avg, Case, CharField, Count, Max, Min, Q, QuerySet, StdDev, Value, When
 
+from annotation.corpora import exclusion
 from annotation.models import Label, Rater
 from annotation.models.corpora import Corpus
 from annotation.models.schemes import Question
@@ -63,13 +64,14 @@ OWN = "metric:"
 """Prefix of the schemes of metrics' own questions."""
 
 
-def metric_labels(corpus: Corpus) -> QuerySet[Label]:
+def metric_labels(corpus: Corpus, excluded: Sequence[int] = ()) -> QuerySet[Label]:
     """Return the current labels by which metrics answered their own questions about items of a corpus.
 
-    Labels about training dialogues are left out.
+    Labels about training dialogues are left out, and those about `excluded` dialogues (ids).
     """
     own = Question.objects.filter(version__scheme__key__startswith=OWN)
     return Label.objects.filter(
+        exclusion.without(excluded, "item__continuation__dialogue__"),
         question__in=own,
         item__corpus=corpus,
         item__training=False,
@@ -79,9 +81,10 @@ def metric_labels(corpus: Corpus) -> QuerySet[Label]:
     )
 
 
-def cells_of(corpus: Corpus, rater: int | None = None) -> Cells:
+def cells_of(corpus: Corpus, rater: int | None = None, excluded: Sequence[int] = ()) -> Cells:
     """Return the cell of every metric rater (or of one) and source with labels, in one query."""
-    labels = _by_source(corpus) if rater is None else _by_source(corpus).filter(rater=rater)
+    labels = _by_source(corpus, excluded)
+    labels = labels if rater is None else labels.filter(rater=rater)
     rows = labels.annotate(
         n=Count("number"),
         gone=Count("pk", filter=~Q(missing="")),
@@ -95,10 +98,10 @@ def cells_of(corpus: Corpus, rater: int | None = None) -> Cells:
     }
 
 
-def reasons_of(corpus: Corpus) -> Reasons:
+def reasons_of(corpus: Corpus, excluded: Sequence[int] = ()) -> Reasons:
     """Count the reasons for missing values per metric rater and source, the most frequent first."""
     reasons: Reasons = {}
-    rows = _by_source(corpus).exclude(missing="").annotate(n=Count("pk")).order_by("-n", "missing")
+    rows = _by_source(corpus, excluded).exclude(missing="").annotate(n=Count("pk")).order_by("-n", "missing")
     for rater, system, half, reason, n in rows.values_list(*SOURCE, "missing", "n"):
         reasons.setdefault((rater, (system, half)), {})[reason] = n
     return reasons
@@ -138,11 +141,11 @@ _CONDITION = "item__continuation__condition"
 SOURCE = ("rater_id", "item__continuation__system__name", "given")
 
 
-def _by_source(corpus: Corpus) -> QuerySet[Label, dict[str, object]]:
+def _by_source(corpus: Corpus, excluded: Sequence[int]) -> QuerySet[Label, dict[str, object]]:
     """Return a corpus's metric labels, grouped by rater, system and given half."""
     halves = (When(**{f"{_CONDITION}__{half}": GIVEN}, then=Value(half)) for half in HALVES)
     given_half = Case(*halves, default=Value(""), output_field=CharField())
-    return metric_labels(corpus).annotate(given=given_half).values(*SOURCE)
+    return metric_labels(corpus, excluded).annotate(given=given_half).values(*SOURCE)
 
 
 # Points of dialogues at which the rows of a profile are compared: those where every row has a value.
@@ -189,6 +192,7 @@ WITH used AS (
       LEFT JOIN annotation_turn t ON t.id = i.turn_id LEFT JOIN histories h ON h.dialogue = c.dialogue_id
      WHERE i.corpus_id = %(corpus)s AND NOT i.training AND i.compared IS NULL AND l.superseded_at IS NULL
        AND l.number IS NOT NULL AND l.question_id = ANY(%(questions)s)
+       AND c.dialogue_id <> ALL(%(excluded)s::bigint[])
 ), points AS (
     SELECT rater, dialogue, place, before, array_agg(DISTINCT source_row) AS rows
       FROM scored GROUP BY rater, dialogue, place, before
@@ -220,14 +224,14 @@ Parts = dict[int, dict[Source, list[Part]]]
 """Parts per metric rater for which several rows have values."""
 
 
-def parts_of(corpus: Corpus, cells: Cells) -> Parts:
+def parts_of(corpus: Corpus, cells: Cells, excluded: Sequence[int] = ()) -> Parts:
     """Return the parts of the cells in columns where several rows have a value; at most two queries."""
     used = sources_used(cells)
     if not used:
         return {}
     parts_by_rater: Parts = {}
     with connection.cursor() as cursor:
-        cursor.execute(SCORED + _PARTS, parameters(corpus, used))
+        cursor.execute(SCORED + _PARTS, parameters(corpus, used, excluded))
         for rater, system, half, row, rows, *figures in cursor.fetchall():
             part = Part(row, frozenset(rows), *figures)
             parts_by_rater.setdefault(rater, {}).setdefault((system, half), []).append(part)
@@ -245,11 +249,12 @@ def sources_used(cells: Cells) -> list[tuple[int, Source]]:
     return [(rater, source) for rater, used in rows.items() if len(used) > 1 for source in used.values()]
 
 
-def parameters(corpus: Corpus, used: Sequence[tuple[int, Source]]) -> dict[str, Any]:
+def parameters(corpus: Corpus, used: Sequence[tuple[int, Source]], excluded: Sequence[int]) -> dict[str, Any]:
     """Return the parameters of `SCORED`."""
     own = Question.objects.filter(version__scheme__key__startswith=OWN)
     return {
         "corpus": corpus.pk,
+        "excluded": list(excluded),
         "questions": list(own.values_list("pk", flat=True)),
         "raters": [rater for rater, _ in used],
         "systems": [system for _, (system, _) in used],

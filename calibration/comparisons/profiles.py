@@ -13,8 +13,9 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.db.models import Exists, OuterRef, QuerySet
 
+from annotation.corpora import exclusion
 from annotation.kinds import KINDS
-from annotation.models import Continuation, Label, Rater
+from annotation.models import Campaign, Continuation, Label, Rater
 from annotation.models.corpora import Corpus
 from annotation.records import HUMAN
 from annotation.text.display import number
@@ -43,9 +44,11 @@ from calibration.comparisons.profile_cells import (
     reasons_of,
     sources_used,
 )
+from calibration.errors import ProfileRefused
 from calibration.figure_cache import CachedFigures, cached_or_job, is_small, stamp_of
 from calibration.ratings.calls import calls_of, fake_systems
-from calibration.ratings.scope import of_corpus
+from calibration.ratings.scope import Scope, narrowed, of_corpus
+from calibration.ratings.subsets import Subset
 from calibration.renderings import (
     NEEDS,
     Rendering,
@@ -59,7 +62,7 @@ from calibration.renderings import (
 from calibration.reports import charts
 from calibration.reports.chart_layout import place_rows
 from calibration.reports.charts import alt
-from calibration.reports.kinds import Dated, ReportKind, adapter
+from calibration.reports.kinds import Dated, Parameters, ReportKind, adapter
 from jobs.errors import JobRefused
 from jobs.fake_models import MARK
 from jobs.kinds import JobKind, Progress
@@ -208,10 +211,12 @@ class Figures:
     parts: Parts
 
 
-def figures_of(corpus: Corpus) -> Figures:
-    """Read a corpus's figures in at most five queries, however many labels there are."""
-    cells, fakes = cells_of(corpus), tuple(fake_systems(metric_labels(corpus)))
-    return Figures(cells, reasons_of(corpus), fakes, parts_of(corpus, cells))
+def figures_of(corpus: Corpus, excluded: Sequence[int] = ()) -> Figures:
+    """Read a corpus's figures, without `excluded` dialogues (ids); at most five queries for any number of
+    labels."""
+    cells, labels = cells_of(corpus, excluded=excluded), metric_labels(corpus, excluded)
+    fakes, parts = tuple(fake_systems(labels)), parts_of(corpus, cells, excluded)
+    return Figures(cells, reasons_of(corpus, excluded), fakes, parts)
 
 
 def profile(corpus: Corpus, points: str = SAME) -> list[Panel]:
@@ -429,7 +434,7 @@ SELECT s.name || CASE WHEN c.condition->>'speaker' = 'given' THEN ' (the speaker
   JOIN annotation_continuation c ON c.id = i.continuation_id JOIN annotation_system s ON s.id = c.system_id
  WHERE i.corpus_id = %s AND NOT i.training AND l.rater_id = %s AND l.superseded_at IS NULL
    AND l.number IS NOT NULL
-   AND i.compared IS NULL AND EXISTS (
+   AND c.dialogue_id <> ALL(%s::bigint[]) AND i.compared IS NULL AND EXISTS (
        SELECT FROM annotation_question q JOIN annotation_schemeversion v ON v.id = q.version_id
          JOIN annotation_scheme m ON m.id = v.scheme_id WHERE q.id = l.question_id AND m.key LIKE 'metric:%%')
  GROUP BY s.name, source ORDER BY lower(s.name) = %s, source
@@ -445,18 +450,24 @@ SELECT system || CASE half WHEN 'speaker' THEN ' (the speaker was given)'
 FIELDS = ("system", "n", "mean", "low", "q1", "median", "q3", "high")
 
 
-def distribution(corpus: Corpus, column: Column, points: str = SAME) -> list[dict[str, Any]]:
+def distribution(
+    corpus: Corpus, column: Column, points: str = SAME, excluded: Sequence[int] = ()
+) -> list[dict[str, Any]]:
     """Return each system's number of values, mean and quartiles (linear interpolation); people come last.
 
-    Covers the values at the points that the rows of the profile share, or all values.
+    Covers the values at the points that the rows of the profile share, or all values, without those of
+    `excluded` dialogues (ids).
     """
-    cells = cells_of(corpus, column.id) if points == SAME else {}
+    cells = cells_of(corpus, column.id, excluded) if points == SAME else {}
     query = QUARTILES
-    values: Any = [corpus.pk, column.id, HUMAN]
+    values: Any = [corpus.pk, column.id, list(excluded), HUMAN]
     if used := sources_used(cells):
-        parts = parts_of(corpus, cells)[column.id]
+        parts = parts_of(corpus, cells, excluded)[column.id]
         compared = sorted(compared_rows(part for several in parts.values() for part in several))
-        query, values = SCORED + SHARED, parameters(corpus, used) | {"rows": compared, "human": HUMAN}
+        query, values = (
+            SCORED + SHARED,
+            parameters(corpus, used, excluded) | {"rows": compared, "human": HUMAN},
+        )
     with connection.cursor() as cursor:
         cursor.execute(query, values)
         rows = cursor.fetchall()
@@ -539,13 +550,20 @@ class ProfileQuery:
 
     corpus: Corpus
     points: str = SAME
+    exclude: str = ""
+
+    @property
+    def scope(self) -> Scope:
+        """The labels that are read: those of the corpus, without the dialogues that `exclude` leaves out."""
+        return narrowed(of_corpus(self.corpus), Subset(exclude=self.exclude))
 
 
 @dataclass(frozen=True)
 class Profile(Dated):
     """Contents of a corpus's profile. `cached` says when it was computed; None for figures computed just now.
 
-    `doubts` and `learned` are by rater, `examples` some continuations with values.
+    `doubts` and `learned` are by rater, `examples` some continuations with values; `excluded` describes the
+    dialogues that an exclusion leaves out.
     """
 
     points: str
@@ -553,61 +571,68 @@ class Profile(Dated):
     doubts: dict[int, Doubt]
     learned: dict[int, int]
     examples: QuerySet[Continuation]
+    excluded: dict[str, Any] | None = None
     cached: CachedFigures | None = None
 
 
 def profile_or_job(*, query: ProfileQuery, by: User | None, again: bool = False) -> Profile | Job:
     """Return a corpus's profile, for a large corpus as last computed, or the job that computes it."""
-    corpus, points = query.corpus, query.points
-    if is_small(of_corpus(corpus)):
-        return _read(corpus, points)
-    cached = _cached_or_job(corpus, by, again)
+    points = query.points
+    excluded = exclusion.described(query.corpus, query.exclude)
+    if is_small(of_corpus(query.corpus)):
+        return _read(query.scope, points, excluded)
+    cached = _cached_or_job(query, by, again)
     if isinstance(cached, Job):
         return cached
     stored = adapter(StoredFigures).validate_json(cached.result["figures"])
     examples = Continuation.objects.filter(pk__in=stored.examples).order_by("pk")
     panels = panels_of(stored.figures, points)
-    return Profile(points, panels, stored.doubts, stored.learned, examples, cached)
+    return Profile(points, panels, stored.doubts, stored.learned, examples, excluded, cached)
 
 
-def spread_of(*, corpus: Corpus, column: Column, by: User | None, points: str = SAME) -> list[dict[str, Any]]:
+def spread_of(*, query: ProfileQuery, column: Column, by: User | None) -> list[dict[str, Any]]:
     """Return the distribution of a metric's values, consistent with the cached page if there is one."""
-    if not is_small(of_corpus(corpus)):
-        cached = _cached_or_job(corpus, by, again=False)
+    if not is_small(of_corpus(query.corpus)):
+        cached = _cached_or_job(query, by, again=False)
         if (
             isinstance(cached, CachedFigures)
             and (by_points := cached.result["spread"].get(str(column.id))) is not None
         ):
-            spread: list[dict[str, Any]] = by_points[points]
+            spread: list[dict[str, Any]] = by_points[query.points]
             return spread
-    return distribution(corpus, column, points)
+    return distribution(query.corpus, column, query.points, query.scope.excluded)
 
 
-def _cached_or_job(corpus: Corpus, by: User | None, again: bool) -> CachedFigures | Job:
-    subject = f"metric scores of corpus {corpus.pk}: {corpus.name}"[:300]
+def _cached_or_job(query: ProfileQuery, by: User | None, again: bool) -> CachedFigures | Job:
+    corpus = query.corpus
+    without = f" without {query.exclude}" if query.exclude else ""
+    subject = f"metric scores{without[:100]} of corpus {corpus.pk}: {corpus.name}"[:300]
     return cached_or_job(
         kind=KIND,
         subject=subject,
-        stamp=stamp_of(of_corpus(corpus)),
-        params={"corpus": corpus.pk},
+        stamp=stamp_of(query.scope),
+        params={"corpus": corpus.pk, "exclude": query.exclude},
         by=by,
         again=again,
     )
 
 
-def _read(corpus: Corpus, points: str) -> Profile:
-    panels = panels_of(figures_of(corpus), points)
+def _read(scope: Scope, points: str, excluded: dict[str, Any] | None) -> Profile:
+    panels = panels_of(figures_of(scope.corpus, scope.excluded), points)
     columns = {column.id for panel in panels for column in panel.columns}
-    calls = calls_of(of_corpus(corpus), columns)
+    calls = calls_of(scope, columns)
     doubts, learned = doubtful_values(calls), fitted_on_themselves(calls)
-    return Profile(points, panels, doubts, learned, _examples(corpus))
+    return Profile(points, panels, doubts, learned, _examples(scope), excluded)
 
 
-def _examples(corpus: Corpus) -> QuerySet[Continuation]:
+def _examples(scope: Scope) -> QuerySet[Continuation]:
     scored = Label.objects.filter(
         item__continuation=OuterRef("pk"), item__training=False, rater__kind="metric"
     )
-    return Continuation.objects.filter(Exists(scored), dialogue__corpus=corpus).order_by("pk")[:EXAMPLES]
+    rows = Continuation.objects.filter(
+        Exists(scored), scope.of_continuations(), dialogue__corpus=scope.corpus
+    )
+    return rows.order_by("pk")[:EXAMPLES]
 
 
 def run(job: Job, progress: Progress) -> Mapping[str, Any]:
@@ -615,12 +640,15 @@ def run(job: Job, progress: Progress) -> Mapping[str, Any]:
     corpus = Corpus.objects.filter(pk=job.params["corpus"]).first()
     if corpus is None:
         raise JobRefused("the corpus was deleted")
-    stamp, figures = stamp_of(of_corpus(corpus)), figures_of(corpus)
+    scope = ProfileQuery(corpus, exclude=job.params.get("exclude", "")).scope
+    stamp, figures = stamp_of(scope), figures_of(corpus, scope.excluded)
     columns = columns_of({rater for rater, _ in figures.cells})
-    calls = calls_of(of_corpus(corpus), {column.id for column in columns})
+    calls = calls_of(scope, {column.id for column in columns})
     spread = {}
     for place, column in enumerate(columns, 1):
-        spread[str(column.id)] = {points: distribution(corpus, column, points) for points in POINTS}
+        spread[str(column.id)] = {
+            points: distribution(corpus, column, points, scope.excluded) for points in POINTS
+        }
         progress(place, len(columns))
     stored = StoredFigures(
         list(figures.cells.items()),
@@ -629,7 +657,7 @@ def run(job: Job, progress: Progress) -> Mapping[str, Any]:
         [(rater, list(sources.items())) for rater, sources in figures.parts.items()],
         doubtful_values(calls),
         fitted_on_themselves(calls),
-        [continuation.pk for continuation in _examples(corpus)],
+        [continuation.pk for continuation in _examples(scope)],
     )
     return {
         "stamp": stamp,
@@ -652,10 +680,15 @@ def points_suffix(points: str) -> str:
     return "-all-points" if points == ALL else ""
 
 
+def _query(params: Mapping[str, Any], corpus: Corpus, campaign: Campaign | None) -> ProfileQuery:
+    exclude = Parameters.of(params, ProfileRefused).exclude(corpus)
+    return ProfileQuery(corpus, params.get("points", SAME), exclude)
+
+
 PROFILE = ReportKind(
     "profile",
     "Metric scores of each system",
-    lambda params, corpus, campaign: ProfileQuery(corpus, params.get("points", SAME)),
+    _query,
     profile_or_job,
     FILES,
     file_detail=lambda profiled, form: points_suffix(profiled.points),

@@ -406,6 +406,7 @@ class TurnVsDialogueSerializer(Plain):
     same_scale = serializers.BooleanField(source="pair.same_scale")
     people = serializers.IntegerField(source="pair.n_people")
     left_out = serializers.IntegerField()
+    excluded = LeftOutDialoguesSerializer(allow_null=True)
     test_left_out = serializers.BooleanField(source="is_locked")
     inversions = serializers.FloatField()
     pairs = serializers.IntegerField()

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from annotation.corpora import splits
+from annotation.corpora import exclusion, splits
 from annotation.models import Campaign, Continuation, Corpus
 from annotation.text.display import percent
 from calibration.comparisons.responses import InversionsSerializer, LineSerializer, TurnVsDialogueSerializer
 from calibration.errors import LevelsRefused
 from calibration.ratings import designs
-from calibration.ratings.scope import Census, QuestionInfo, RaterInfo, Scope, census, scope_of
+from calibration.ratings.scope import Census, QuestionInfo, RaterInfo, Scope, census, narrowed, scope_of
+from calibration.ratings.subsets import Subset
 from calibration.renderings import Rendering, json_text, records_csv
-from calibration.reports.kinds import ReportKind
+from calibration.reports.kinds import Parameters, ReportKind
 from calibration.reports.wording import counted, crowd_of
 from calibration.statistics.core.ratings import codes
 from calibration.statistics.level_scores import Inversions, Units, turns_and_whole
@@ -59,9 +61,11 @@ def offered(counted: Census) -> tuple[list[QuestionInfo], list[QuestionInfo]]:
 def read(params: Mapping[str, str], corpus: Corpus, campaign: Campaign | None) -> QuestionPair:
     """Read the two questions from the parameters `turns` and `whole`; by default the best-fitting pair.
 
-    Raises LevelsRefused, in one line, if people did not answer such questions.
+    `exclude` leaves out dialogues. Raises LevelsRefused, in one line, if people did not answer such
+    questions.
     """
-    scope = scope_of(corpus, campaign)
+    exclude = Parameters.of(params, LevelsRefused).exclude(corpus)
+    scope = narrowed(scope_of(corpus, campaign), Subset(exclude=exclude))
     counted = census(scope)
     turns, dialogues = offered(counted)
     if not turns or not dialogues:
@@ -152,6 +156,12 @@ class TurnVsDialogue:
     left_out: int
     is_locked: bool
     rated_only: str = ""
+
+    @property
+    def excluded(self) -> dict[str, Any] | None:
+        """The dialogues left out by people's answers, as plain data; None without an exclusion."""
+        scope = self.pair.scope
+        return exclusion.described(scope.corpus, scope.subset.exclude, training=scope.training)
 
     @property
     def inversions(self) -> float:
@@ -247,6 +257,8 @@ def facts(result: TurnVsDialogue) -> list[str]:
         f"{crowd.counted(len(pair.people))} labelled turn by turn ({pair.turns.ref}) and as a whole "
         f"({pair.dialogues.ref})."
     ]
+    if excluded := result.excluded:
+        lines.append(excluded["sentence"])
     if result.rated_only:
         lines.append(result.rated_only)
     if result.pairs:

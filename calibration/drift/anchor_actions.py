@@ -7,13 +7,15 @@ import random
 from collections import defaultdict
 from collections.abc import Collection
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 
-from annotation.corpora import splits
+from annotation.corpora import exclusion, splits
+from annotation.errors import ExclusionRefused
 from annotation.models import Corpus, Item, Rater, SplitCluster
 from annotation.models.campaigns import Campaign
 from calibration.drift.recheck_run import KIND
@@ -46,12 +48,14 @@ def create(
     size: int | None = None,
     seed: int = 0,
     margin: float = 0.1,
+    exclude: str = "",
 ) -> AnchorSet:
     """Create an anchor set from the items with a gold's labels, else with people's labels; return it.
 
     `size` draws so many of them by `seed`, stratified by the reference's value (people: the mean of their
     answers to the item's first question). Items of the test part of the corpus's split are never anchors: a
-    judge is compared on them at each recheck. Raises DriftRefused.
+    judge is compared on them at each recheck. `exclude` leaves out dialogues by people's answers, as of now.
+    Raises DriftRefused.
     """
     name = name.strip()
     if not name or AnchorSet.objects.filter(name=name).exists():
@@ -60,7 +64,11 @@ def create(
         raise DriftRefused("The margin lies above 0 and is at most 1.")
     if size is not None and not LEAST_ITEMS <= size <= MOST_ITEMS:
         raise DriftRefused(f"An anchor set has {LEAST_ITEMS} to {MOST_ITEMS:,} items.")
-    strata = _strata(corpus, gold, campaign)
+    try:
+        exclude = exclusion.check(corpus, exclude)
+    except ExclusionRefused as error:
+        raise DriftRefused(f"{error}.") from error
+    strata = _strata(corpus, gold, campaign, exclude)
     items = sorted(pk for members in strata.values() for pk in members)
     if size is not None and size < len(items):
         items = draw(strata, size, seed)
@@ -74,12 +82,16 @@ def create(
         name=name, corpus=corpus, gold=gold, campaign=campaign, seed=seed, margin=margin, created_by=by
     )
     AnchorItem.objects.bulk_create([AnchorItem(anchors=anchors, item_id=pk) for pk in items], batch_size=5000)
-    detail = {"items": len(items), "gold": gold.pk if gold else None, "seed": seed}
+    detail: dict[str, Any] = {"items": len(items), "gold": gold.pk if gold else None, "seed": seed}
+    if excluded := exclusion.described(corpus, exclude):
+        detail["left_out"] = excluded
     _log(by, "create anchor set", anchors, **detail)
     return anchors
 
 
-def _strata(corpus: Corpus, gold: Gold | None, campaign: Campaign | None) -> dict[Value, list[int]]:
+def _strata(
+    corpus: Corpus, gold: Gold | None, campaign: Campaign | None, exclude: str
+) -> dict[Value, list[int]]:
     """Return the possible items by the reference's value, outside the test part."""
     if gold is not None:
         rows = GoldLabel.objects.filter(gold=gold, reason="", item__training=False)
@@ -89,6 +101,8 @@ def _strata(corpus: Corpus, gold: Gold | None, campaign: Campaign | None) -> dic
     if (split := splits.lock_of(corpus)) is not None:
         test = SplitCluster.objects.filter(split=split, part="test").values("cluster")
         rows = rows.exclude(splits.within(test, "item__"))
+    excluded = exclusion.excluded_ids(corpus, exclude)
+    rows = rows.filter(exclusion.without(excluded, "item__continuation__dialogue__"))
     values: dict[int, tuple[int, list[Value]]] = {}
     fields = ("item_id", "question_id", "number", "text")
     for item, question, number, text in rows.order_by("question_id", "pk").values_list(*fields):

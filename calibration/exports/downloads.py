@@ -22,9 +22,10 @@ from annotation.models.corpora import Corpus
 from calibration.errors import CalibrationError, ExportRefused
 from calibration.exports import labels as label_export
 from calibration.exports import notes as note_export
+from calibration.exports.dialogues import dialogue_lines, selected_dialogues
 from calibration.exports.labels import Download
 from calibration.exports.packages import PACKAGES, Contents
-from calibration.exports.parts import ExportPart, without_excluded
+from calibration.exports.parts import ExportPart, check_exclusion, without_excluded
 from calibration.exports.transcripts import FORMS, Sheet, of_part, sheet
 from calibration.exports.wide import wide_labels
 from calibration.exports.writing import (
@@ -53,13 +54,14 @@ from jobs.tables import Table
 # An order names the content, its corpus and part, and the format; it is written at once or by a job, which
 # keeps the order as plain JSON.
 
-LABELS, NOTES, GOLD, TRANSCRIPTS = "labels", "notes", "gold", "transcripts"
+LABELS, NOTES, GOLD, TRANSCRIPTS, DIALOGUES = "labels", "notes", "gold", "transcripts", "dialogues"
 ZIP = "zip"
 TITLES = {
     LABELS: "labels",
     NOTES: "notes",
     GOLD: "gold",
     TRANSCRIPTS: "transcripts",
+    DIALOGUES: "dialogues",
 } | {key: package.title for key, package in PACKAGES.items()}
 """Kinds of files that can be ordered, with their names on pages."""
 LONG, WIDE = "long", "wide"
@@ -146,6 +148,8 @@ class Order:
             return self.gold.n + (self.other.n if self.other else 0)
         if self.what == TRANSCRIPTS:
             return Turn.objects.filter(continuation__in=self._sheet().continuations).count()
+        if self.what == DIALOGUES:
+            return selected_dialogues(self.corpus).count()
         if self.what in CONTENTS:
             return CONTENTS[self.what].most(self)
         scope = self.scope
@@ -153,6 +157,8 @@ class Order:
 
     def weight(self) -> int:
         """Return an upper estimate of its size in labels."""
+        if self.what == DIALOGUES:
+            return Turn.objects.filter(continuation__dialogue__corpus=self.corpus).count()
         slower = SLOWER if self.shape == WIDE or self.form == "xlsx" else 1
         return self.most() * (CONTENTS[self.what].labels_a_row if self.what in CONTENTS else slower)
 
@@ -177,6 +183,8 @@ class Order:
         """Write the order into a file. Raises ExportRefused where there is nothing to write."""
         if self.what == TRANSCRIPTS:
             return write_blocks(FORMS[self.form][1](self._sheet()), file)
+        if self.what == DIALOGUES:
+            return write_blocks(dialogue_lines(self.corpus, self.export_part.exclude), file)
         if self.what in CONTENTS:
             return write_blocks(CONTENTS[self.what].blocks(self), file)
         if self.what in PACKAGES:
@@ -344,6 +352,12 @@ def difference_or_job(
     """Write two small golds side by side at once; start a job for large ones."""
     order = Order(GOLD, first.corpus, first.campaign, export_part, form, first, other=second)
     return order_or_job(order=order, by=by)
+
+
+def dialogues_of(corpus: Corpus, exclude: str = "") -> Order:
+    """Return the order of a corpus's dialogues in the native format. Raises ExportRefused."""
+    check_exclusion(corpus, exclude)
+    return Order(DIALOGUES, corpus, None, without_excluded(ExportPart(None, ""), corpus, exclude), "jsonl")
 
 
 def order_or_job(*, order: Order, by: User) -> Download | Job:

@@ -15,8 +15,9 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q
 
-from annotation.corpora import splits
+from annotation.corpora import exclusion, splits
 from annotation.corpora.splits import TRAINING
+from annotation.errors import ExclusionRefused
 from annotation.models import Rater, Split
 from annotation.models.campaigns import Campaign
 from annotation.models.corpora import Corpus
@@ -30,7 +31,8 @@ from calibration.gold import shares
 from calibration.gold.rules import DECISIONS, FIRST, IGNORED, RULES, Answers, OptionValue, Rule, default_rule
 from calibration.models import Gold, GoldLabel
 from calibration.ratings.ratings import Subject, SubjectData, load, places
-from calibration.ratings.scope import Census, Changes, QuestionInfo, Scope, census, scope_of, since
+from calibration.ratings.scope import Census, Changes, QuestionInfo, Scope, census, narrowed, scope_of, since
+from calibration.ratings.subsets import Subset
 from calibration.statistics import Ratings, Record
 from calibration.statistics.gold import DECIDED, GoldLabels
 from config.models import Event
@@ -316,6 +318,7 @@ def _in_words(key: str, stored: Mapping[str, Any]) -> tuple[str, tuple[tuple[str
 def changes_of(gold: Gold) -> Changes:
     """Return the changes to labels on a gold's questions since the gold was made."""
     scope = scope_of(gold.corpus, gold.campaign, gold.part)
+    scope = narrowed(scope, Subset(exclude=gold.options.get("exclude", "")))
     stored = [gold.options | {"rule": gold.rule}, *gold.options.get(QUESTIONS, {}).values()]
     readable = [each for each in stored if each["rule"] in RULES and each.get(DECISIONS) != IGNORED]
     if any(RULES[each["rule"]].reads_adjudications for each in readable):
@@ -356,6 +359,7 @@ def make(
     corpus: Corpus,
     campaign: Campaign | None,
     part: str = "",
+    exclude: str = "",
     scheme_version: SchemeVersion,
     rule: str = "",
     options: Mapping[str, Any] | None = None,
@@ -368,19 +372,20 @@ def make(
 
     `rules` has `rule` and `options` of single questions, by key; the others follow `rule` with `options`, by
     default the rule of their scale. Training dialogues are excluded, unless they are the `part` (or the
-    campaign's): then only they count. `raters` names the raters whose answers count; by default all people
-    except those left out of gold. The same inputs and rules return the existing gold. `progress` is called
-    with (questions done, total) and may raise to stop. Raises GoldRuleError, with a one-line message, when
-    nothing can be chosen.
+    campaign's): then only they count. `exclude` leaves out dialogues by people's answers, as of now.
+    `raters` names the raters whose answers count; by default all people except those left out of gold. The
+    same inputs and rules return the existing gold. `progress` is called with (questions done, total) and may
+    raise to stop. Raises GoldRuleError, with a one-line message, when nothing can be chosen.
     """
     selection = select_rules(scheme_version, rule, options or {}, rules or {})
-    scope = _scope(corpus, campaign, part)
+    scope = _scope(corpus, campaign, part, exclude)
     source = read(scope, scheme_version, raters, decisions=selection.reads_adjudications)
     fitting, left_out = _fitting(source, selection)
     common = selection.common or _commonest([setting for _, setting in fitting])
-    part_option = {"part": part} if part and campaign is None else {}
+    place = {"part": part} if part and campaign is None else {}
+    place |= {"exclude": scope.subset.exclude} if scope.subset.exclude else {}
     stored: dict[str, Any] = (
-        part_option | dict(common.options) | {"raters": list(source.raters), "left_out": list(left_out)}
+        place | dict(common.options) | {"raters": list(source.raters), "left_out": list(left_out)}
     )
     own = {data.subject.question.key: each.as_json() for data, each in fitting if each != common}
     if source.adjudicators:
@@ -407,6 +412,8 @@ def make(
     if "split" in stored and source.split is not None:
         splits.fix(split=source.split, by=by)
     notes: dict[str, Any] = {"why_left_out": left_out}
+    if excluded := exclusion.described(corpus, scope.subset.exclude, training=scope.training):
+        notes["excluded"] = excluded
     if source.without:
         notes["people_left_out"] = [person.as_json() for person in source.without]
     designs = {data.subject.question.key: shares.design_note(data.design) for data, _ in fitting}
@@ -483,6 +490,7 @@ def preview_gold(
     corpus: Corpus,
     campaign: Campaign | None,
     part: str = "",
+    exclude: str = "",
     scheme_version: SchemeVersion,
     rule: str = "",
     options: Mapping[str, Any],
@@ -498,7 +506,7 @@ def preview_gold(
     if scope_of(corpus, campaign, part).most() > AT_ONCE:
         unknown = f"there are more than {AT_ONCE:,} labels, and it is counted while the gold is made"
         return Preview(None, None, {}, unknown)
-    scope = _scope(corpus, campaign, part)
+    scope = _scope(corpus, campaign, part, exclude)
     source = read(scope, scheme_version, raters, decisions=selection.reads_adjudications)
     fitting, left_out = _fitting(source, selection)
     counted = [_preview(source, data, setting) for data, setting in fitting]
@@ -536,8 +544,8 @@ def _preview(source: Source, data: SubjectData, setting: RuleSetting) -> Questio
     return QuestionPreview(len(reasons) - without, without, dict(by_reason), unknown, key, setting.rule.key)
 
 
-def _scope(corpus: Corpus, campaign: Campaign | None, part: str) -> Scope:
-    """Return the scope that gold is chosen from. Raises GoldRuleError for an unknown part."""
+def _scope(corpus: Corpus, campaign: Campaign | None, part: str, exclude: str) -> Scope:
+    """Return the scope that gold is chosen from. Raises GoldRuleError for an unknown part or exclusion."""
     scope = scope_of(corpus, campaign, part)
     if part not in ("", TRAINING):
         raise GoldRuleError(f"gold is made of training, or of all but training: there is no part {part!r}")
@@ -545,7 +553,10 @@ def _scope(corpus: Corpus, campaign: Campaign | None, part: str) -> Scope:
         raise GoldRuleError(f"{campaign.name} is about all but training: make gold of the corpus's training")
     if part and not corpus.has_training:
         raise GoldRuleError(f"no dialogue of {corpus.name} is in training")
-    return scope
+    try:
+        return narrowed(scope, Subset(exclude=exclusion.check(corpus, exclude)))
+    except ExclusionRefused as error:
+        raise GoldRuleError(str(error)) from error
 
 
 def _log(gold: Gold, by: User | None) -> None:
@@ -683,6 +694,7 @@ def gold_or_job(
     corpus: Corpus,
     campaign: Campaign | None,
     part: str = "",
+    exclude: str = "",
     scheme_version: SchemeVersion,
     rule: str = "",
     options: Mapping[str, Any],
@@ -699,11 +711,13 @@ def gold_or_job(
     if scope_of(corpus, campaign, part).most() <= AT_ONCE and not any(
         each.rule.is_slow(each.options) for each in settings
     ):
-        return make(corpus=corpus, campaign=campaign, part=part, scheme_version=scheme_version, by=by, **how)
+        place: dict[str, Any] = {"corpus": corpus, "campaign": campaign, "part": part, "exclude": exclude}
+        return make(**place, scheme_version=scheme_version, by=by, **how)
     params = how | {
         "corpus": corpus.pk,
         "campaign": campaign.pk if campaign else None,
         "part": part,
+        "exclude": exclude,
         "scheme_version": scheme_version.pk,
     }
     digest = hashlib.sha256(json.dumps(params, sort_keys=True).encode()).hexdigest()[:8]

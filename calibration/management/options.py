@@ -20,6 +20,7 @@ from calibration.exports.writing import FORMATS, ExportQuery, FileSummary, RowTa
 from calibration.models import Gold, Study
 from calibration.studies import study_actions as studies
 from config.commands import refuse_unused
+from judges.management.run_options import add_exclude
 
 # Command options that name gold labels.
 
@@ -140,9 +141,7 @@ def add_part_arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--purpose", default="", metavar="TEXT", help="what test is taken out for: logged as a look at test"
     )
-    parser.add_argument(
-        "--exclude", default="", metavar="ANSWER", help="leave out dialogues, such as 'objection>=1'"
-    )
+    add_exclude(parser)
 
 
 def take_part(corpus: Corpus, about: Campaign | Gold | None, options: dict[str, Any]) -> ExportPart:

@@ -58,6 +58,7 @@ from config.files import file_response
 from config.listing import Column, Listing
 from config.permissions import researcher_only, user_of
 from jobs.endpoints.parameter_inputs import form_field
+from judges.pages.forms import ExclusionForm
 
 # The adjudicator's pages: rounds waiting for them, and the current case.
 #
@@ -247,7 +248,7 @@ SWITCHES = ("no_majority", "flagged", "commented", "marked", "everything")
 BOUNDS = ("spread", "judge_apart", "confidence")
 
 
-class AdjudicationForm(forms.Form):
+class AdjudicationForm(ExclusionForm):
     """Settings of a round: its labels, the rules that pick cases, and the terms of deciding."""
 
     name = forms.CharField(max_length=LONGEST_NAME)
@@ -310,7 +311,8 @@ class AdjudicationForm(forms.Form):
 
     def __init__(self, *args: Any, corpus: Corpus, campaign: Campaign | None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.corpus, self.campaign = corpus, campaign
+        self.campaign = campaign
+        self.offer_exclusion(corpus)
         questions = questions_with_answers(corpus, campaign)
         counted = census(raters_scope(corpus, campaign))
         self._offer("scheme", {q.scheme: f"{q.scheme_title} ({q.scheme})" for q in questions})
@@ -334,7 +336,8 @@ class AdjudicationForm(forms.Form):
         """Fields by heading, except the question checkboxes, which are placed separately."""
         names_by_heading = {
             "Which items": (*SWITCHES[:1], "spread", "flagged", "commented", "judge", "judge_apart")
-            + ("confidence_rule", "confidence", "marked", "everything", "combine", "control", "seed"),
+            + ("confidence_rule", "confidence", "marked", "everything", "combine", "control")
+            + ("seed", "exclude"),
             "Who decides, and what they see": (*TERMS, "takes_locked"),
         }
         return [
@@ -349,7 +352,7 @@ class AdjudicationForm(forms.Form):
         version = SchemeVersion.objects.select_related("scheme").get(scheme__key=key, version=int(number))
         rules: dict[str, Any] = {name: data[name] for name in SWITCHES if data.get(name)}
         rules |= {name: data[name] for name in BOUNDS if data.get(name) is not None}
-        rules |= {name: data[name] for name in ("judge", "combine", "control") if data.get(name)}
+        rules |= {name: data[name] for name in ("judge", "combine", "control", "exclude") if data.get(name)}
         rules |= {"confidence_rule": data["confidence_rule"]} if data.get("confidence") is not None else {}
         if data["questions"]:
             rules["questions"] = [ref.removeprefix(f"{data['scheme']}/") for ref in data["questions"]]

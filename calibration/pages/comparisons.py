@@ -37,6 +37,7 @@ from calibration.comparisons.profiles import PROFILE, Profile, points_suffix, sp
 from calibration.comparisons.side_by_side import SIDE_BY_SIDE, Cell, Column, Comparison, Row, contexts, signed
 from calibration.comparisons.turn_vs_dialogue import TURN_VS_DIALOGUE, TurnVsDialogue, offered
 from calibration.comparisons.turn_vs_dialogue import facts as inversion_facts
+from calibration.errors import CalibrationError
 from calibration.pages.report_pages import (
     Context,
     Params,
@@ -214,8 +215,9 @@ class ProfilePage(ReportPage):
     template = "calibration/profile.html"
 
     def parameters(self, query: QueryDict) -> Params:
-        """Return the points to compare: those shared by all rows by default, or all."""
-        return {"points": ALL if query.get("points") == ALL else SAME}
+        """Return the points to compare, those shared by all rows by default, and the exclusion."""
+        exclude = query.get("exclude", "").replace("\0", "").strip()
+        return {"points": ALL if query.get("points") == ALL else SAME, "exclude": exclude}
 
     def shows(self, request: HttpRequest, report: Profile) -> Context:
         """Return the panels, their doubtful values, and examples."""
@@ -227,7 +229,13 @@ class ProfilePage(ReportPage):
             "learned": [(columns[rater], n) for rater, n in report.learned.items()],
             "examples": report.examples.select_related("dialogue", "system"),
             "kept": report.cached,
+            "excluded": report.excluded,
+            "query": urlencode(self.parameters(request.GET)),
         }
+
+    def is_error(self, subject: Corpus, params: Params) -> bool:
+        """Whether an exclusion is named."""
+        return bool(params["exclude"])
 
 
 @require_GET
@@ -238,10 +246,13 @@ def profile_chart(request: HttpRequest, pk: int, metric: int, form: str) -> Http
     column = profiles.column(corpus, metric)
     if column is None or form not in ("part", "svg"):
         raise Http404
-    points = ProfilePage().parameters(request.GET)["points"]
-    values = spread_of(corpus=corpus, column=column, by=user_of(request), points=points)
+    try:
+        query = PROFILE.read(ProfilePage().parameters(request.GET), corpus, None)
+    except CalibrationError as refused:
+        raise Http404 from refused
+    values = spread_of(query=query, column=column, by=user_of(request))
     if form == "svg":
-        name = f"profile-{corpus.pk}-{column.metric.key}{points_suffix(points)}.svg"
+        name = f"profile-{corpus.pk}-{column.metric.key}{points_suffix(query.points)}.svg"
         return download(profiles.svg(values, column), "image/svg+xml", name)
     inline_chart = mark_safe(profiles.inline_svg(values, column))
     return HttpResponse(format_html('<div class="chart">{}</div>', inline_chart))
@@ -487,7 +498,7 @@ class TurnVsDialoguePage(ReportPage):
 
     kind = TURN_VS_DIALOGUE
     template = "calibration/turns_and_whole.html"
-    names = ("campaign", "turns", "whole")
+    names = ("campaign", "turns", "whole", "exclude")
 
     def offers(self, subject: Corpus, campaign: Campaign | None, params: Params) -> Context:
         """Return the questions about turns, and about whole continuations."""
@@ -497,12 +508,13 @@ class TurnVsDialoguePage(ReportPage):
 
     def is_error(self, subject: Corpus, params: Params) -> bool:
         """Whether a question is named."""
-        return "turns" in params or "whole" in params
+        return bool({"turns", "whole", "exclude"} & {*params})
 
     def shows(self, request: HttpRequest, report: TurnVsDialogue) -> Context:
         """Return a page of continuations, and the dialogues with inversions."""
         return {
             "facts": inversion_facts(report),
+            "excluded": report.excluded,
             "forms": self.kind.renderings.values() if report.lines else (),
             "page": Paginator(report.lines, PAGE).get_page(request.GET.get("page")),
             "several": [dialogue for dialogue in report.dialogues if dialogue.pairs],

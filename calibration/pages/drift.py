@@ -26,9 +26,10 @@ from calibration.statistics.rechecks import MARGIN
 from config.files import row_id
 from config.permissions import researcher_only, user_of
 from jobs.errors import JobError
+from judges.pages.forms import ExclusionForm
 
 
-class AnchorSetForm(forms.Form):
+class AnchorSetForm(ExclusionForm):
     """A new anchor set of a corpus."""
 
     name = forms.CharField(max_length=100, label="Name")
@@ -62,6 +63,7 @@ class AnchorSetForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.fields["gold"].queryset = corpus.golds.all()  # type: ignore[attr-defined]
         self.fields["campaign"].queryset = corpus.campaigns.all()  # type: ignore[attr-defined]
+        self.offer_exclusion(corpus)
 
 
 class JudgesField(forms.ModelMultipleChoiceField):

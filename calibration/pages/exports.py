@@ -149,6 +149,21 @@ def package(request: HttpRequest, kind: str) -> HttpResponse | StreamingHttpResp
     return answer(request, Order(kind, corpus, campaign, export_part, ZIP))
 
 
+@require_GET
+@researcher_only
+def dialogues(request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
+    """Researchers: the dialogues of a corpus in the native format, one a line."""
+    corpus, _ = place_of(request)
+    if corpus is None:
+        raise Http404
+    try:
+        order = downloads.dialogues_of(corpus, exclude_of(request))
+    except CalibrationError as refused:
+        messages.error(request, f"Not downloaded: {refused}.")
+        return redirect(f"{reverse('exports')}?{place_query(corpus.pk, None)}")
+    return answer(request, order)
+
+
 def answer(request: HttpRequest, order: Order) -> HttpResponse | StreamingHttpResponse:
     """Return the file of an order, or redirect to the list that will show it or the reason for refusal."""
     user: Any = request.user

@@ -21,7 +21,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.corpora import splits
 from annotation.corpora.splits import TRAINING
-from annotation.models import Campaign, Item, Question, SchemeVersion, turn_numbers
+from annotation.models import Campaign, Corpus, Item, Question, SchemeVersion, turn_numbers
 from annotation.models.schemes import VERSION_TITLE
 from annotation.schemes.definitions import UNSCALED
 from calibration import access
@@ -67,6 +67,7 @@ from config.lists import LongPaginator
 from config.permissions import is_researcher, user_of
 from config.templatetags.concord import moment
 from jobs.models.job import Job
+from judges.pages.forms import ExclusionForm
 
 # Comparison of two golds: how many items differ, how far, and which. For users who may see both.
 
@@ -170,7 +171,7 @@ RULE_OF = "rule_of_"
 BY_SCALE = "The usual one for each question's scale"
 
 
-class GoldForm(forms.Form):
+class GoldForm(ExclusionForm):
     """Settings of new gold labels: a scheme's questions, their rules, and the raters."""
 
     scheme = forms.ChoiceField(label="Questions of")
@@ -186,8 +187,9 @@ class GoldForm(forms.Form):
         help_text="None ticked: all people.",
     )
 
-    def __init__(self, data: Any = None, *, counted: Census, **kwargs: Any) -> None:
+    def __init__(self, data: Any = None, *, counted: Census, corpus: Corpus, **kwargs: Any) -> None:
         super().__init__(data, **kwargs)
+        self.offer_exclusion(corpus)
         questions = [
             q
             for q in counted.questions.values()
@@ -274,7 +276,7 @@ class GoldForm(forms.Form):
             key: {"rule": rule, "options": self._options(RULES[rule])} for key, rule in own.items() if rule
         }
         selection = {"rule": data["rule"], "raters": data["raters"], "scheme_version": self.version()}
-        return selection | {"options": options, "rules": rules}
+        return selection | {"options": options, "rules": rules, "exclude": data.get("exclude", "")}
 
 
 def _field(name: str, option: Option) -> forms.Field:
@@ -331,7 +333,7 @@ def new(request: HttpRequest) -> HttpResponse:
     part = TRAINING if request.GET.get("part") == TRAINING else ""
     counted = offered(scope_of(corpus, campaign, part))
     act = request.POST.get("act", "")
-    form = GoldForm(request.POST or None, counted=counted)
+    form = GoldForm(request.POST or None, counted=counted, corpus=corpus)
     place: dict[str, Any] = {"corpus": corpus, "campaign": campaign, "part": part}
     if request.method == "POST" and act != PREVIEW and form.is_valid():
         try:
@@ -345,7 +347,7 @@ def new(request: HttpRequest) -> HttpResponse:
         "preview": preview,
         "refused": refused,
         "rows": form.rows(preview),
-        "more": bool({*form.errors} & {"raters", *known_options()}),
+        "more": bool({*form.errors} & {"raters", "exclude", *known_options()}),
     }
     status = 422 if form.errors and act != PREVIEW else 200
     return render(request, "calibration/new_gold.html", context, status=status)
@@ -354,7 +356,7 @@ def new(request: HttpRequest) -> HttpResponse:
 def _preview(form: GoldForm, counted: Census, place: dict[str, Any]) -> tuple[Preview | None, str]:
     """Return what the form's rules would choose (at first the defaults), and why they cannot."""
     if not form.is_bound:
-        form = GoldForm({"scheme": form.scheme_key}, counted=counted)
+        form = GoldForm({"scheme": form.scheme_key}, counted=counted, corpus=form.corpus)
     if not form.is_valid():
         return None, ""
     try:
@@ -435,6 +437,7 @@ def _facts(gold: Gold, origin: dict[str, Any], description: Described, names: Na
         ("Without a value", f"{origin['without_value']:,}"),
         *options,
         ("From", ", ".join(names.short(name) for name in gold.options["raters"])),
+        ("Dialogues left out by", gold.options.get("exclude", "")),
     ]
 
 
@@ -454,7 +457,7 @@ def _again(gold: Gold) -> list[tuple[str, str]]:
     stored = [gold.options, *gold.options.get(QUESTIONS, {}).values()]
     options = {name: str(each[name]) for each in stored for name in known_options() if name in each}
     fields = [("scheme", f"{version.scheme.key}@{version.version}"), ("rule", gold.rule), *own]
-    fields += options.items()
+    fields += [*options.items(), ("exclude", gold.options.get("exclude", ""))]
     return [*fields, *(("raters", name) for name in raters)]
 
 

@@ -9,7 +9,7 @@ from drf_spectacular.utils import PolymorphicProxySerializer
 from rest_framework import serializers
 from rest_framework.request import Request
 
-from annotation.corpora import exclusion
+from annotation.api.corpora_serializers import exclude_field
 from annotation.corpora.splits import LONGEST_PURPOSE
 from config import api
 from jobs.api import JobAnswer, accepted
@@ -47,10 +47,7 @@ class RunScopeSerializer(serializers.Serializer[Any]):
         allow_blank=True,
         help_text="dev or test of the split, or training, which is left out where it is not named",
     )
-    exclude = api.optional_text(
-        max_length=exclusion.LONGEST,
-        help_text="Leave out dialogues by people's answers, such as `objection>=1`, as of now.",
-    )
+    exclude = exclude_field()
     open_test = api.optional_text(
         max_length=LONGEST_PURPOSE,
         help_text="what test is opened for; a judge's run that covers test items of a split in use needs it, "

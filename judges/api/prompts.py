@@ -11,7 +11,7 @@ from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
-from annotation.api.corpora_serializers import TrainingPart
+from annotation.api.corpora_serializers import TrainingPart, exclude_field
 from annotation.text.yaml_tree import MOST_BYTES
 from config import api
 from config.openapi import files as file_answers
@@ -131,6 +131,7 @@ class ExamplesSerializer(PickSerializer):
         default=False, help_text="The corpus has no split, and all of it is for development."
     )
     part = TrainingPart(help_text="training, where examples come from it and not from dev")
+    exclude = exclude_field()
     version = serializers.IntegerField(
         required=False,
         min_value=1,

@@ -25,6 +25,16 @@ from judges.runs.selection import Selection
 INTERRUPTED = 130
 
 
+def add_exclude(parser: CommandParser) -> None:
+    """Add --exclude, which leaves out dialogues by people's answers."""
+    parser.add_argument(
+        "--exclude",
+        default="",
+        metavar="ANSWER",
+        help="leave out dialogues by an answer of people, such as 'objection>=1'",
+    )
+
+
 class RunCommand(DatabaseCommand):
     """Base of commands that start or resume runs and drive them to their end."""
 
@@ -42,12 +52,7 @@ class RunCommand(DatabaseCommand):
             help="the dialogues' own turns too, even where there are other continuations",
         )
         parser.add_argument("--part", choices=PARTS, default="", help="dev or test of the split, or training")
-        parser.add_argument(
-            "--exclude",
-            default="",
-            metavar="ANSWER",
-            help="leave out dialogues by an answer of people, such as 'objection>=1'",
-        )
+        add_exclude(parser)
         parser.add_argument("--retry-failed", action="store_true", help="ask again for what failed before")
         parser.add_argument(
             "--wait", action="store_true", help="leave the work to the running workers and wait for them"

@@ -231,7 +231,29 @@ def offer_parts(form: forms.Form, corpus: Corpus) -> None:
         del form.fields["part"]
 
 
-class SelectionForm(forms.Form):
+class ExclusionForm(forms.Form):
+    """The exclusion of a corpus's dialogues by people's answers."""
+
+    exclude = forms.CharField(
+        required=False, max_length=exclusion.LONGEST, label=exclusion.LABEL, help_text=exclusion.HELP
+    )
+    corpus: Corpus
+
+    def offer_exclusion(self, corpus: Corpus) -> None:
+        """Remove the field where nobody answers questions about the corpus."""
+        self.corpus = corpus
+        if not exclusion.is_possible(corpus):
+            del self.fields["exclude"]
+
+    def clean_exclude(self) -> str:
+        """Return the exclusion without spaces."""
+        try:
+            return exclusion.check(self.corpus, self.cleaned_data["exclude"])
+        except ExclusionRefused as error:
+            raise forms.ValidationError(f"{error}.") from error
+
+
+class SelectionForm(ExclusionForm):
     """The continuations of a corpus or campaign that new runs cover, and the name of their set."""
 
     systems = forms.MultipleChoiceField(
@@ -247,9 +269,6 @@ class SelectionForm(forms.Form):
         required=False,
         label="Part",
         help_text="A judge is developed on dev and measured on test. Training is left out unless chosen.",
-    )
-    exclude = forms.CharField(
-        required=False, max_length=exclusion.LONGEST, label=exclusion.LABEL, help_text=exclusion.HELP
     )
     set_name = forms.CharField(
         required=False,
@@ -267,15 +286,7 @@ class SelectionForm(forms.Form):
         assert isinstance(field, forms.MultipleChoiceField)
         field.choices = [(name, name) for name in names]
         offer_parts(self, corpus)
-        if not exclusion.is_possible(corpus):
-            del self.fields["exclude"]
-
-    def clean_exclude(self) -> str:
-        """Return the exclusion without spaces."""
-        try:
-            return exclusion.check(self.corpus, self.cleaned_data["exclude"])
-        except ExclusionRefused as error:
-            raise forms.ValidationError(f"{error}.") from error
+        self.offer_exclusion(corpus)
 
     def selection(self, samples: int = 1) -> Selection:
         """Return the chosen selection, with a number of samples."""

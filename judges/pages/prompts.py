@@ -15,6 +15,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from annotation.corpora import exclusion
 from annotation.corpora.splits import TRAINING
 from annotation.models.corpora import Corpus
 from annotation.text.yaml_tree import MOST_BYTES
@@ -29,7 +30,7 @@ from judges.pages.forms import NEED, judge_value, need_fields, needs_of, scheme_
 from judges.pages.runs import offer_endpoints, sync_endpoints
 from judges.prompts import examples, files, prompt_actions, requests
 from judges.prompts import versions as listing
-from judges.prompts.examples import COUNT, RULES, SEED, USUAL, BadKeys, NoSplit, Pick
+from judges.prompts.examples import COUNT, RULES, SEED, USUAL, BadExclusion, BadKeys, NoSplit, Pick
 from judges.prompts.prompt_actions import LONGEST_NAME, LONGEST_NOTE
 from judges.prompts.requests import Request
 from judges.prompts.versions import Version
@@ -197,6 +198,9 @@ class ExamplesForm(forms.Form):
         label="This corpus has no split, and all of it is for development",
         help_text="Without a split nothing keeps its examples out of a test.",
     )
+    exclude = forms.CharField(
+        required=False, max_length=exclusion.LONGEST, label=exclusion.LABEL, help_text=exclusion.HELP
+    )
     note = forms.CharField(required=False, max_length=LONGEST_NOTE, help_text="Why these examples.")
 
     def __init__(self, *args: Any, version: Version, **kwargs: Any) -> None:
@@ -215,12 +219,13 @@ class ExamplesForm(forms.Form):
             whole_corpus=data["whole"],
             scheme=data.get("scheme", ""),
             part=data["part"],
+            exclude=data["exclude"],
             **picking(data),
         )
 
     def refuse(self, error: JudgeError) -> None:
         """Attach an error of picking to the field that it concerns."""
-        beside = {BadKeys: "keys", NoSplit: "whole"}.get(type(error))
+        beside = {BadKeys: "keys", NoSplit: "whole", BadExclusion: "exclude"}.get(type(error))
         self.add_error(beside, str(error))
 
 

@@ -16,8 +16,10 @@ from django.conf import settings
 from django.db.models import Q
 from numpy.typing import NDArray
 
-from annotation.corpora import splits
+from annotation.corpora import exclusion, splits
+from annotation.corpora.exclusion import LeftOutDialogues
 from annotation.corpora.splits import TRAINING
+from annotation.errors import ExclusionRefused
 from annotation.kinds import WITH_TURN
 from annotation.models import Continuation, Dialogue, Label, Occasion, Question
 from annotation.models.corpora import Corpus, Item, Split
@@ -103,6 +105,7 @@ def agreed(
     keep: Iterable[int] | None = None,
     *,
     training: bool = False,
+    excluded: Sequence[int] = (),
 ) -> dict[int, dict[str, Agreed]]:
     """Return people's combined answers by item and protocol question, in some clusters (None: all).
 
@@ -110,7 +113,7 @@ def agreed(
 
     An adjudicated answer counts alone; else binary, nominal and text questions get the majority (none in a
     tie) and others the mean, rounded to the nearest value of the scale (the lower of two equally near
-    values). `keep` restricts the items.
+    values). `keep` restricts the items; `excluded` are the ids of dialogues that are left out.
     """
     questions = questions_of(protocol)
     scope = Q(item__corpus=corpus, item__training=training, question__in=questions)
@@ -118,6 +121,8 @@ def agreed(
         scope &= splits.within(clusters, "item__")
     if keep is not None:
         scope &= Q(item__in=list(keep))
+    if excluded:
+        scope &= exclusion.without(excluded, "item__continuation__dialogue__")
     people = live_labels().filter(scope, rater__kind=Rater.Kind.HUMAN, missing="")
     judged = Label.objects.filter(
         scope, superseded_at__isnull=True, occasion=Occasion.ADJUDICATION, missing=""
@@ -336,6 +341,10 @@ class BadKeys(JudgeError):
     """Items picked by hand cannot be examples."""
 
 
+class BadExclusion(JudgeError):
+    """An exclusion of dialogues cannot be read, or is by a question that nobody asks."""
+
+
 class NoSplit(JudgeError):
     """The corpus has no split, and was not declared to be all for development."""
 
@@ -350,7 +359,8 @@ class Pick:
     `judge` names the judge whose distance from people counts for `most_disagreed` ('': the distance of people
     from each other). `whole_corpus` explicitly allows a corpus without a split. `scheme` names the scheme to
     ask if the protocol takes any and the prompt is bound to none. Examples come from dev (of `split`, by
-    default the corpus's), or from training if that is the `part`."""
+    default the corpus's), or from training if that is the `part`; `exclude` leaves out dialogues by people's
+    answers, as of now."""
 
     corpus: Corpus
     rule: str
@@ -362,6 +372,7 @@ class Pick:
     scheme: str = ""
     part: str = ""
     split: Split | None = None
+    exclude: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -458,11 +469,29 @@ def _described(criteria: Pick, clusters: frozenset[str] | None, n: int) -> dict[
         picking["between"] = criteria.judge or "people"
     if criteria.rule == RULE:
         picking["model"] = model()
+    if excluded := _left_out(criteria):
+        picking |= {"exclude": criteria.exclude, "left_out": excluded.digest()}
     return picking
 
 
+def _left_out(criteria: Pick) -> LeftOutDialogues | None:
+    """Return the dialogues that the criteria leave out as of now. Raises JudgeError for a wrong exclusion."""
+    try:
+        exclude = exclusion.check(criteria.corpus, criteria.exclude)
+    except ExclusionRefused as error:
+        raise BadExclusion(f"{error}.") from None
+    return exclusion.left_out(criteria.corpus, exclude, training=criteria.part == TRAINING)
+
+
 def _candidates(protocol: Asking, criteria: Pick, clusters: frozenset[str] | None) -> Candidates:
-    agreements = agreed(protocol, criteria.corpus, clusters, training=criteria.part == TRAINING)
+    excluded = _left_out(criteria)
+    agreements = agreed(
+        protocol,
+        criteria.corpus,
+        clusters,
+        training=criteria.part == TRAINING,
+        excluded=excluded.ids if excluded else (),
+    )
     items = targets(protocol, agreements)
     return Candidates(protocol, items, _keys(items), agreements)
 
@@ -510,6 +539,8 @@ def _refusal_reason(protocol: Asking, criteria: Pick, key: str, clusters: frozen
         return f"{key!r} is in training: name that part, and all examples come from it."
     if criteria.part and not item.training:
         return f"{key!r} is not in training, the part that is named."
+    if (excluded := _left_out(criteria)) and item.continuation.dialogue_id in excluded.ids:
+        return f"{key!r} is left out by {criteria.exclude}."
     if clusters is not None and splits.of_item(item) not in clusters:
         return f"{key!r} is in the test part: examples come from dev alone."
     return f"{key!r} cannot be an example: people gave no answer to what {protocol.key} asks."

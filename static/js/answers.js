@@ -11,6 +11,7 @@ export class Answers {
     this.whole = task.whole == null ? null : String(task.whole);
     this.sides = task.sides ?? 0;
     this.people = task.people ?? [];
+    this.starts = task.start_texts ?? {};
     this.side = 0;
     this.changes = 0;
     this.answers = structuredClone(task.draft.answers || {});
@@ -83,13 +84,16 @@ export class Answers {
     return Object.fromEntries(found.map(([item, entries]) => [item, Object.fromEntries(entries)]));
   }
 
-  // Typing in one field is one change to undo.
+  // Typing in one field is one change to undo. A text that is as it began is no answer, an emptied one is kept
+  // empty.
   set(key, value, typing = false) {
     if (!typing || this.typing !== this.item + key) this.remember();
     this.typing = typing ? this.item + key : null;
     const answers = (this.answers[this.item] ??= {});
     const isTag = this.questions.some((question) => question.key === key && question.kind === "tag");
-    if (value === null || value === "" || (value === 0 && isTag)) delete answers[key];
+    const start = this.starts[key];
+    const isNone = start === undefined ? value === "" : value === start;
+    if (value === null || isNone || (value === 0 && isTag)) delete answers[key];
     else answers[key] = value;
     this.touched = key;
     this.changes += 1;

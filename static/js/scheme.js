@@ -96,5 +96,14 @@
   form.addEventListener("change", ({ target }) => {
     if (["scheme", "speakers"].includes(target.name)) setTimeout(refresh);
   });
+  // A scheme with a usual number of raters fills it in, unless a number was typed.
+  const raters = form.elements.raters_per_item;
+  form.elements.scheme?.addEventListener("change", ({ target }) => {
+    if (!raters?.dataset.usual || raters.dataset.typed) return;
+    raters.value = JSON.parse(raters.dataset.usual)[target.value] ?? raters.defaultValue;
+  });
+  raters?.addEventListener("input", () => {
+    raters.dataset.typed = "1";
+  });
   if (form.dataset.ready) refresh();
 })();

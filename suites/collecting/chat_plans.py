@@ -11,6 +11,7 @@ from django.db.models import Exists, F, Func, IntegerField, OuterRef, QuerySet
 
 from annotation.campaigns import campaign_actions
 from annotation.campaigns.settings import Setting, check_values, refuse
+from annotation.corpora import exclusion
 from annotation.hooks import CampaignForm
 from annotation.kinds import DIALOGUE
 from annotation.models import Campaign, Continuation, Corpus, Dialogue, System, Turn
@@ -180,7 +181,8 @@ def _lacking(campaign: Campaign) -> QuerySet[Dialogue]:
     existing = Continuation.objects.filter(dialogue=OuterRef("pk"), key=campaign.own_key)
     plan = ChatPlan.objects.filter(campaign=campaign.pk).first()
     participants = campaign.raters_per_item if plan is None else plan.participants
-    return bare_dialogues(campaign.corpus, participants).filter(~Exists(existing))
+    passed = exclusion.without(exclusion.excluded_ids(campaign.corpus, campaign.exclude))
+    return bare_dialogues(campaign.corpus, participants).filter(~Exists(existing), passed)
 
 
 def copy(source: Campaign, target: Campaign) -> None:

@@ -10,6 +10,7 @@ import csv
 import hashlib
 import io
 import json
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,6 +34,7 @@ MOST_HEADS, MOST_TEXTS = 1_000, 50
 LONGEST_TEXT, LONGEST_GENDER = 300, 30
 COLUMNS = ("kind", "text", "head", "slot", "start_age", "end_age", "genders", "generation", "negative")
 """Columns of the CSV form, one row for each head, tail, name or family sentence."""
+DELIMITERS = (",", ";", "\t")
 REQUIRED_COLUMNS = ("kind", "text")
 JOIN = ";"
 """Separator between genders in a cell."""
@@ -121,7 +123,7 @@ def read(name: str, content: bytes) -> Inventory:
     if len(content) > MOST_BYTES:
         raise InventoryProblem(f"The file is larger than {MOST_BYTES // 2**20} MB.")
     try:
-        text = content.decode("utf-8-sig")
+        text = content.decode("utf-16" if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8-sig")
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         raise InventoryProblem("The text is not UTF-8.", line=line) from None
@@ -197,10 +199,14 @@ def family_record(row: Mapping[str, Any], path: str = "") -> Family:
 
 
 def read_csv(text: str) -> Inventory:
-    """Read an inventory from CSV (`COLUMNS`); a tail names its head's text, which stands above it."""
-    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    """Read an inventory from CSV (`COLUMNS`); a tail names its head's text, which stands above it.
+
+    Cells are separated by commas, or by semicolons or tabs where the header is; its case does not matter.
+    """
+    delimiter = max(DELIMITERS, key=text.partition("\n")[0].count)
+    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True, delimiter=delimiter)
     try:
-        header = [one_line(name or "") for name in reader.fieldnames or ()]
+        header = [one_line(name or "").lower() for name in reader.fieldnames or ()]
         reader.fieldnames = header
         if unknown := [name for name in header if name not in COLUMNS]:
             raise InventoryProblem(

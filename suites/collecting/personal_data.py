@@ -21,6 +21,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 EMAIL, PHONE, URL, NAME = "email", "phone", "url", "name"
 KINDS = {EMAIL: "e-mail address", PHONE: "phone number", URL: "web address", NAME: "name"}
@@ -238,13 +239,18 @@ def _tokens(text: str) -> Iterator[tuple[str, bool, bool]]:
     last = 0
     for match in WORD.finditer(text):
         between = text[last : match.start()]
-        is_within = last > 0 and all(char in " ,'’&/" or char.isdigit() for char in between)
+        is_within = last > 0 and (
+            between == " " or all(char in " ,'’&/" or char.isdigit() for char in between)
+        )
         yield match.group(), is_within, between == " "
         last = match.end()
 
 
+@lru_cache(maxsize=20_000)
 def _is_capitalised(word: str) -> bool:
     """Whether a word of two Latin letters or more begins with a capital and goes on in small letters."""
+    if word.islower():
+        return False
     letters = [char for char in word if char.isalpha()]
     is_latin = unicodedata.name(letters[0], "").startswith("LATIN")
     return len(letters) > 1 and letters[0].isupper() and any(char.islower() for char in letters) and is_latin
@@ -263,5 +269,6 @@ def _without_possessive(word: str) -> str:
     return word[:-2] if word[-2:] in ("'s", "’s") else word
 
 
+@lru_cache(maxsize=20_000)
 def _folded(word: str) -> str:
     return word.casefold().replace("’", "'")

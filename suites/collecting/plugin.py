@@ -13,7 +13,9 @@ ENTRIES: dict[str, list[str]] = {
     "run_kinds": ["suites.collecting.plugin:RUN_KINDS"],
     "sweeps": ["suites.collecting.chat_actions:sweep"],
     "raters_per_item": ["suites.collecting.schemes:RATERS_PER_ITEM"],
+    "start_texts": ["suites.collecting.schemes:START_TEXTS"],
     "screen_notes": ["suites.collecting.release:SCREEN_NOTES"],
+    "contents": ["suites.collecting.release:CONTENTS"],
     "links": ["suites.collecting.plugin:LINKS"],
 }
 

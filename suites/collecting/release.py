@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,9 @@ from annotation.text.context import NamedText
 from annotation.text.table_cells import guarded
 from annotation.work.labels import name_of
 from annotation.work.screens import Screen
+from calibration.exports.downloads import Content, Order
+from calibration.exports.parts import ExportPart
+from calibration.exports.writing import Blocks
 from suites.collecting.personal_data import KINDS, Flag, scan
 from suites.collecting.schemes import ETHICS, OBJECTION, REASON
 
@@ -34,6 +37,8 @@ TITLES = {
 TOGETHER = 50
 """Dialogues that are scanned in one batch."""
 COLUMNS = ("dialogue", "state", "objections", "reviews", "needed", "reasons", "flags")
+FILE, LABELS_A_TURN = "release", 3
+"""Name of the file among downloads, and how many labels are written while one turn is scanned."""
 NOTE, FIRST_FLAGS = "possible personal data", 40
 
 
@@ -171,11 +176,12 @@ def cast_names(participants: Sequence[Mapping[str, Any]]) -> list[str]:
     return names
 
 
-def csv_blocks(corpus: Corpus, state: str = "") -> Iterator[str]:
+def csv_blocks(corpus: Corpus, state: str = "") -> Blocks:
     """Yield the release check as CSV, a row for each dialogue; text cells are guarded."""
     rows = release_reviews(corpus, state)
     yield _line(COLUMNS)
     for start in range(0, len(rows), TOGETHER):
+        lines = []
         for checked in checked_dialogues(corpus, rows[start : start + TOGETHER]):
             data = checked.as_json()
             reasons = " | ".join(f"{row['rater']}: {row['reason']}" for row in data["reasons"])
@@ -183,14 +189,34 @@ def csv_blocks(corpus: Corpus, state: str = "") -> Iterator[str]:
                 f"{flag.continuation}/{flag.turn} {flag.title}: {flag.text}" for flag in checked.flags
             )
             cells = [data[name] for name in COLUMNS[:5]]
-            yield _line([*("" if cell is None else cell for cell in cells), reasons, flags])
+            lines.append(_line([*("" if cell is None else cell for cell in cells), reasons, flags]))
+        yield b"".join(lines)
+    return len(rows)
 
 
-def _line(cells: Sequence[Any]) -> str:
+def _line(cells: Sequence[Any]) -> bytes:
     text = io.StringIO()
     row = [guarded(cell) if isinstance(cell, str) else cell for cell in cells]
     csv.writer(text, lineterminator="\n").writerow(row)
-    return text.getvalue()
+    return text.getvalue().encode()
+
+
+def release_order(corpus: Corpus, state: str = "") -> Order:
+    """Return the order of the release check's file: a worker writes it for a large corpus."""
+    return Order(FILE, corpus, None, ExportPart(None, ""), "csv", choice={"state": state})
+
+
+CONTENTS = {
+    FILE: Content(
+        title="release check",
+        most=lambda order: Turn.objects.filter(continuation__dialogue__corpus=order.corpus).count(),
+        blocks=lambda order: csv_blocks(order.corpus, order.choice["state"]),
+        labels_a_row=LABELS_A_TURN,
+        offer=lambda corpus: None,
+        template="",
+    )
+}
+"""The file among the downloads of a corpus; its page is that of the release check."""
 
 
 def screen_notes(screen: Screen) -> list[NamedText]:

@@ -10,7 +10,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_GET
 
 from annotation import access
-from config.files import file_response
+from calibration.pages.exports import answer
 from config.permissions import researcher_only
 from suites.collecting import release
 from suites.collecting.schemes import ETHICS, REVIEWERS
@@ -49,10 +49,9 @@ def release_check(request: HttpRequest, name: str) -> HttpResponse:
 @require_GET
 @researcher_only
 def release_file(request: HttpRequest, name: str) -> HttpResponseBase:
-    """Researchers: the release check as CSV, a row for each dialogue."""
-    corpus = access.corpus_named(name)
-    blocks = release.csv_blocks(corpus, request.GET.get("state", ""))
-    return file_response(blocks, media_type="text/csv; charset=utf-8", name=f"release-check-{corpus.pk}.csv")
+    """Researchers: the release check as CSV, a row for each dialogue; a large one is written by a worker."""
+    state = request.GET.get("state", "")
+    return answer(request, release.release_order(access.corpus_named(name), state.replace("\0", "")[:20]))
 
 
 urlpatterns: list[URLPattern] = [

@@ -1,6 +1,7 @@
 """Schemes of collecting: the review of personas, and the release check."""
 
 from annotation.schemes.definitions import QuestionDefinition, SchemeDefinition
+from annotation.work.screens import Screen
 from suites.collecting.personas import (
     BOTH,
     CONSISTENT,
@@ -20,9 +21,9 @@ It is consistent if one person could truthfully say all of it: the age fits what
 one family, one home town and one job at a time. Unusual is fine: a boxer may knit. What a rule has flagged \
 is listed beside it. A flag may be wrong, and there may be more that no rule finds.
 
-Where it is not consistent, write the whole persona again, one sentence a line, and change as little as you \
-can: rather the age or the family than what the person does. Keep the name, and write *I*. Leave the text \
-empty where it cannot be mended.
+Where it is not consistent, correct the persona, one sentence a line, and change as little as you can: \
+rather the age or the family than what the person does. Keep the name, and write *I*. The text begins with \
+the persona as it is; leave it so, or empty it, where it cannot be mended.
 
 It is negative if most people would not like to play this person, or to be taken for them: a criminal, \
 somebody who is cruel or dishonest. Being poor, ill, old or unlucky is not negative."""
@@ -50,7 +51,7 @@ PERSONA_REVIEW = SchemeDefinition(
         ),
         QuestionDefinition(
             key=CORRECTED,
-            wording="Write the corrected persona, one sentence a line.",
+            wording="Correct the persona, one sentence a line.",
             level="text",
             required=False,
             show_if={"question": CONSISTENT, "in": [0]},
@@ -74,6 +75,14 @@ PERSONA_REVIEW = SchemeDefinition(
     source="Concord, for the personas of ComperDial",
     about_open=True,
 )
+
+
+def persona_text(screen: Screen) -> dict[str, str]:
+    """Return the sentences of the persona on a screen as the text that its reviewers correct."""
+    return {CORRECTED: "\n".join(sentence for person in screen.people for sentence in person.profile)}
+
+
+START_TEXTS = {PERSONA_REVIEW.key: persona_text}
 
 OBJECTION, REASON = "objection", "reason"
 REVIEWERS = 4

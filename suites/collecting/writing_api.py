@@ -68,7 +68,7 @@ class SkippedDialogueSerializer(Plain):
     reason = serializers.CharField()
 
 
-class WritingSerializer(Plain):
+class WriterDialogueSerializer(Plain):
     """A dialogue of a writer, by pseudonym, with the number of responses so far."""
 
     id = serializers.IntegerField(source="pk")
@@ -94,7 +94,7 @@ class ResponseOfWriterSerializer(Plain):
     at = serializers.DateTimeField()
 
 
-class WritingTextSerializer(WritingSerializer):
+class WritingTextSerializer(WriterDialogueSerializer):
     """A dialogue of a writer with the responses."""
 
     texts = ResponseOfWriterSerializer(many=True)
@@ -148,7 +148,7 @@ def skip(request: Request, campaign: int, assignment: int) -> None:
 
 
 @api.get(
-    WritingSerializer,
+    WriterDialogueSerializer,
     permission=IsCampaignResearcher,
     paged=True,
     filters=Filters({"state": one_of("state", Assignment.State.values)}),
@@ -164,7 +164,7 @@ def writing(request: Request, campaign: int, assignment: int) -> dict[str, Any]:
     """Campaign researchers: read what a person wrote for a dialogue, beside the real replies."""
     get_object_or_404(WritingPlan, campaign=campaign)
     row = get_object_or_404(writing_actions.writings(campaign), pk=assignment)
-    return {**WritingSerializer(row).data, "texts": writing_actions.responses(row)}
+    return {**WriterDialogueSerializer(row).data, "texts": writing_actions.responses(row)}
 
 
 urlpatterns = [

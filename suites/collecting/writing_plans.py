@@ -11,6 +11,7 @@ from django.db import connection, models, transaction
 from annotation.campaigns import campaign_actions
 from annotation.campaigns.choice import refused
 from annotation.campaigns.settings import Setting, check_values, refuse
+from annotation.corpora import exclusion
 from annotation.hooks import CampaignForm
 from annotation.models import Campaign, Corpus
 from annotation.schemes.definitions import SchemeDefinition
@@ -75,7 +76,8 @@ ANSWERABLE = r"""
      WHERE u.continuation_id = c.id AND coalesce(u.extra ->> 'act', '') = ''
        AND u.text ~ '[^[:space:]\u00ad\u200b-\u200f\u2060-\u206f\ufeff]'
      GROUP BY u.speaker ORDER BY min(u.position) OFFSET 1 LIMIT 1) second ON true
- WHERE d.corpus_id = %(corpus)s AND d.scenario IS NULL AND d.script IS NULL
+ WHERE d.corpus_id = %(corpus)s AND d.id <> ALL(%(excluded)s::bigint[])
+   AND d.scenario IS NULL AND d.script IS NULL
    AND EXISTS (SELECT 1 FROM jsonb_array_elements(d.participants) p
                 WHERE p.value ->> 'id' = second.speaker
                   AND jsonb_array_length(coalesce(p.value -> 'profile', '[]')) > 0)
@@ -156,7 +158,9 @@ def count(campaign: Campaign) -> int:
 
 def _run(query: str, campaign: Campaign, *, fetch: bool) -> int:
     with connection.cursor() as cursor:
-        cursor.execute(query, {"corpus": campaign.corpus_id, "key": campaign.own_key})
+        excluded = exclusion.excluded_ids(campaign.corpus, campaign.exclude)
+        values = {"corpus": campaign.corpus_id, "key": campaign.own_key, "excluded": excluded}
+        cursor.execute(query, values)
         return int(cursor.fetchone()[0] if fetch else cursor.rowcount)
 
 

@@ -15,9 +15,8 @@ from rest_framework.fields import empty
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.people import Text
+from annotation.api.corpora_serializers import LeftOutDialoguesSerializer, exclude_field
 from annotation.corpora import splits
-from annotation.corpora.exclusion import LONGEST
 from annotation.models.corpora import Corpus
 from calibration.api.exports import download, refused_as, response_of
 from calibration.api.serializers import ExportPartSerializer
@@ -145,6 +144,7 @@ class NewProductionsSerializer(Plain):
     min_turns = _number(LIMITS["min_turns"], 0)
     max_turns = _number(LIMITS["max_turns"], 0)
     first = _number(LIMITS["first"], 0)
+    exclude = exclude_field()
     use_cache = serializers.BooleanField(default=None, allow_null=True)
     mode = serializers.ChoiceField(choices=Run.Mode.choices, default=None, allow_null=True)
 
@@ -303,6 +303,7 @@ class BenchmarkSerializer(Plain):
     made_from = serializers.ListField(child=serializers.CharField())
     endpoint = serializers.CharField(allow_null=True)
     order = serializers.DictField()
+    excluded = LeftOutDialoguesSerializer(many=True, help_text="By source, where the order excludes.")
     leave_out_failed = serializers.BooleanField()
     steps = BenchmarkStepSerializer(many=True)
     figures = serializers.DictField()
@@ -352,6 +353,7 @@ class NewBenchmarkSerializer(Plain):
     verbatim = api.texts(help_text="Sources that are cleaned; none: all.")
     part_tokens = _setting(PART_TOKENS)
     allow_fewer = serializers.BooleanField(default=False)
+    exclude = exclude_field()
     endpoint = api.optional_text()
     parameters = ParametersSerializer(required=False)
 
@@ -458,7 +460,16 @@ def mark_benchmark_checked(request: Request, pk: int) -> Benchmark:
 
 
 def _order(data: dict[str, Any]) -> Order:
-    names = ("per_source", "train", "per_conversation", "seed", "clean", "part_tokens", "allow_fewer")
+    names = (
+        "per_source",
+        "train",
+        "per_conversation",
+        "seed",
+        "clean",
+        "part_tokens",
+        "allow_fewer",
+        "exclude",
+    )
     options: dict[str, Any] = {name: data[name] for name in names}
     options["parameters"] = data.get("parameters", {})
     lists = {name: tuple(data[name]) for name in ("train_sources", "steps", "verbatim")}
@@ -482,11 +493,7 @@ class SftQuerySerializer(Plain):
 
     corpus = serializers.PrimaryKeyRelatedField(queryset=Corpus.objects.all())
     part = serializers.ChoiceField(choices=list(tuning.CHOICES), default="", allow_blank=True)
-    exclude = Text(
-        max_length=LONGEST,
-        default="",
-        help_text="Leave out dialogues by people's answers, such as `objection>=1`.",
-    )
+    exclude = exclude_field()
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         """Add the generator's settings."""

@@ -14,6 +14,7 @@ from django.shortcuts import redirect, render
 from django.urls import URLPattern, path, reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from annotation.corpora import exclusion
 from annotation.corpora.splits import LONGEST_PURPOSE
 from annotation.models.corpora import Corpus
 from calibration.access import place_of
@@ -28,7 +29,7 @@ from jobs import job_actions as jobs
 from jobs.endpoints.parameter_inputs import LinesField, WithParameters, form_field, given_parameters
 from jobs.errors import JobError
 from jobs.models import Endpoint, Job, Run
-from judges.pages.forms import RunForm, offer_parts
+from judges.pages.forms import ExclusionForm, RunForm, offer_parts
 from judges.pages.runs import offer_endpoints, sync_endpoints
 from judges.runs.selection import settings_of
 from suites.continuation import access, tuning
@@ -62,7 +63,7 @@ MORE_WRITTEN = "a model that thinks before it answers writes more."
 CAPPED = "before the first call that could exceed one of these. Leave empty for no limit."
 
 
-class GenerateForm(RunForm):
+class GenerateForm(RunForm, ExclusionForm):
     """Generation to start: the model, the settings of the generator, and the dialogues of a corpus."""
 
     endpoint = forms.ModelChoiceField(
@@ -105,6 +106,7 @@ class GenerateForm(RunForm):
             {f"{SETTING}{setting.name}": setting_field(setting) for setting in generator.settings}
         )
         offer_parts(self, corpus)
+        self.offer_exclusion(corpus)
 
     def clean_condition(self) -> dict[str, str]:
         """Return the keys of the condition, read from lines of key=value."""
@@ -134,7 +136,7 @@ class GenerateForm(RunForm):
     def groups(self) -> list[FieldGroup]:
         """Return the fields as the page shows them."""
         settings = [f"{SETTING}{setting.name}" for setting in self.generator.settings]
-        selection = [self[name] for name in ("part", *LIMITS) if name in self.fields]
+        selection = [self[name] for name in ("part", *LIMITS, "exclude") if name in self.fields]
         is_selected = any(field.errors or field.value() for field in selection)
         caps = [*self.caps(), self["mode"], self["use_cache"]]
         return [
@@ -363,8 +365,21 @@ class BenchmarkForm(WithParameters):
         help_text="In tokens. Metadata of a longer one are written of parts that overlap, and then merged.",
     )
 
+    exclude = forms.CharField(
+        required=False, max_length=exclusion.LONGEST, label=exclusion.LABEL, help_text=exclusion.HELP
+    )
+
     MAIN = ("name", "corpora", "per_source", "endpoint", "metadata", "summary", "cleaning", "verbatim")
-    MORE = ("called", "train", "train_from", "per_conversation", "allow_fewer", "cut_seed", "part_tokens")
+    MORE = (
+        "called",
+        "train",
+        "train_from",
+        "per_conversation",
+        "allow_fewer",
+        "cut_seed",
+        "part_tokens",
+        "exclude",
+    )
 
     def groups(self) -> list[FieldGroup]:
         """Return the fields as the page shows them."""
@@ -412,6 +427,7 @@ class BenchmarkForm(WithParameters):
             part_tokens=data["part_tokens"],
             parameters=given_parameters(self),
             allow_fewer=data["allow_fewer"],
+            exclude=data["exclude"],
         )
 
 
@@ -496,6 +512,7 @@ def benchmark_page(request: HttpRequest, pk: int) -> HttpResponse:
     context: dict[str, Any] = {
         "benchmark": benchmark,
         "facts": _order_facts(benchmark),
+        "excluded_by_source": benchmark_actions.excluded(benchmark),
         "steps": [
             (step["title"], step["done"], step["productions"], step["failed"], step["runs"])
             for step in benchmark_actions.steps_of(benchmark)
@@ -520,6 +537,7 @@ def _order_facts(benchmark: Benchmark) -> list[tuple[str, Any]]:
         ("Most of one conversation", f"{order.per_conversation:,}"),
         ("Seed", order.seed),
         ("Steps", ", ".join([*([f"cleaning{verbatim}"] if order.clean else []), *order.steps])),
+        ("Dialogues left out by", order.exclude),
         ("Endpoint", f"{endpoint.name}, model {endpoint.model}" if endpoint else ""),
         ("SHA-256", benchmark.sha256),
     ]

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from annotation import access
 from annotation.api.corpora import LIMIT
-from annotation.api.corpora_serializers import REFUSED_FILE
+from annotation.api.corpora_serializers import REFUSED_FILE, LeftOutDialoguesSerializer, exclude_field
 from annotation.models.corpora import Corpus, Dialogue
 from annotation.scenario_records import MODES, STAGES, Outcome
 from calibration.api.exports import refused_as
@@ -289,6 +289,7 @@ class PlaySerializer(Plain):
     trials = serializer_field(TRIALS, default=1, allow_null=False)
     part = serializers.ChoiceField(choices=PARTS, default="", allow_blank=True)
     seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=0)
+    exclude = exclude_field()
 
 
 PlayedSerializer = api.serializer_of(Played, "Played", condition=serializers.JSONField())
@@ -390,6 +391,7 @@ class CascadeReportSerializer(Plain):
     systems = CascadeSystemSerializer(many=True)
     tables = ReportTableSerializer(many=True)
     facts = serializers.ListField(child=serializers.CharField())
+    excluded = LeftOutDialoguesSerializer(allow_null=True)
     guardrails = serializers.ListField(child=serializers.CharField())
     looks_at_test = ReportLookSerializer(many=True)
 

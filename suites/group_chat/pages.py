@@ -13,7 +13,7 @@ from django.urls import URLPattern, path, reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation import access
-from annotation.corpora import dialogue_view, splits
+from annotation.corpora import dialogue_view, exclusion, splits
 from annotation.formats import ImportProblem
 from annotation.models import Corpus, Dialogue
 from annotation.scenario_records import FORM, MODES, PROBES, STAGES, condition_json
@@ -25,7 +25,7 @@ from config.permissions import researcher_only, user_of
 from jobs.endpoints.parameter_inputs import form_field
 from jobs.errors import JobError
 from jobs.models import Job
-from judges.pages.forms import offer_parts
+from judges.pages.forms import ExclusionForm, offer_parts
 from suites.continuation.productions.dialogues import Dialogues, select_dialogues
 from suites.group_chat import baselines, editing
 from suites.group_chat.baselines import TRIALS, Baseline, deciders, scenario_count
@@ -227,7 +227,7 @@ def _verdict(summary: Summary | None) -> str:
 GENERATOR = "group_chat_agent"
 
 
-class AgentForm(forms.Form):
+class AgentForm(ExclusionForm):
     """A baseline to run: its mode, its trials, and the part of the corpus."""
 
     agent = forms.ChoiceField(
@@ -249,6 +249,7 @@ class AgentForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.corpus = corpus
         offer_parts(self, corpus)
+        self.offer_exclusion(corpus)
 
     def baseline(self) -> Baseline:
         """Return the baseline that the form describes."""
@@ -405,7 +406,7 @@ def _words(value: Any) -> str:
 
 NAMES = (
     *("by", "judge", "k", "success", "threshold", "tau", *(f"tau_{stage}" for stage in STAGES)),
-    *("jaccard", "part", "resamples", "seed"),
+    *("jaccard", "part", "resamples", "seed", "exclude"),
 )
 """Query parameters of a report."""
 SUCCESSES = ((COMPETENCE, "competence 1 at every probe"), (TURN_SCORE, "a turn score of at least …"))
@@ -467,6 +468,8 @@ def _form(corpus: Corpus, values: dict[str, str]) -> dict[str, Any]:
     return {
         "corpus": corpus,
         "values": values,
+        "exclude": values.get("exclude", ""),
+        "exclude_hint": exclusion.HELP,
         "split": splits.lock_of(corpus),
         "is_possible": corpus.dialogues.filter(scenario__isnull=False).exists(),
         "choices": [

@@ -56,6 +56,7 @@ BY_NAME = {
     "POST /api/v1/exports/packages/{kind}.zip": "as for GET, and test needs a purpose",
     "GET /api/v1/exports/transcripts.{form}": "corpus, continuations and raters are named",
     "POST /api/v1/exports/transcripts.{form}": "as for GET, and test needs a purpose",
+    "GET /api/v1/exports/dialogues.jsonl": "a corpus is named, and there may be no question to exclude by",
     "GET /api/v1/exports/sft.jsonl": "a corpus is named, in which there may be no part and nothing to teach",
     "POST /api/v1/exports/sft.jsonl": "as for GET, and test needs a purpose",
     "POST /api/v1/gold/{id}/labels.{form}": "test needs a purpose",

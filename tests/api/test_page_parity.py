@@ -119,6 +119,7 @@ remove-chat-system: api-chat-system
 conversations: api-conversations
 conversation: api-conversation
 end-conversation: api-end-conversation
+conversation-dialogues: api-conversation-dialogues
 write: api-write
 write-send: api-write-send
 write-draft: api-write-draft
@@ -283,6 +284,7 @@ export-labels: api-export-labels
 export-package: api-export-package
 transcripts: api-export-transcripts
 export-transcripts: api-export-transcripts
+export-dialogues: api-export-dialogues
 export-sft: api-export-sft
 export-names: api-export-names
 export-file: api-export-file

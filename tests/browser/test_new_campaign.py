@@ -57,6 +57,22 @@ def test_another_scheme_is_shown_in_the_preview_and_only_its_settings(page_of):
     assert sound.wrong == []
 
 
+def test_a_release_check_fills_in_four_raters_unless_a_number_was_typed(page_of):
+    rosa, corpus = factories.user("rosa", researcher=True), factories.corpus("chats")
+    factories.dialogue(corpus, turns=4, participants=PEOPLE)
+    page = page_of(rosa)
+    page.goto(f"/campaigns/new/?corpus={corpus.pk}")
+    raters, scheme = page.locator("[name=raters_per_item]"), page.get_by_label("Annotation scheme")
+    usual = raters.input_value()
+    scheme.select_option("ethics")
+    expect(raters).to_have_value("4")
+    scheme.select_option("comperdial_turn")
+    expect(raters).to_have_value(usual)
+    raters.fill("3")
+    scheme.select_option("ethics")
+    expect(raters).to_have_value("3")
+
+
 def test_the_strata_of_a_review_queue_appear_while_its_fields_are_filled_in(page_of):
     rosa, corpus = factories.user("rosa", researcher=True), factories.corpus("talks")
     for number in range(10):

@@ -35,9 +35,9 @@ MEMBERS = _names(
     "write write-send write-draft write-skip api-write api-write-send api-write-draft api-write-skip",
 )
 RESEARCHERS = _names(
-    "new-chat-campaign conversations conversation end-conversation",
+    "new-chat-campaign conversations conversation end-conversation conversation-dialogues",
     "new-chat-system remove-chat-system api-chat-systems api-chat-system",
-    "api-chat-campaigns api-conversations api-conversation api-end-conversation",
+    "api-chat-campaigns api-conversations api-conversation api-end-conversation api-conversation-dialogues",
     "new-write-campaign writings writing api-write-campaigns api-writings api-writing",
     "corpora hide-first-steps corpus dialogue import-corpus upload load-mapping cancel-upload resume-upload",
     "draw-split corpus-dialogues corpus-annotation corpus-judges corpus-results corpus-gold corpus-settings",
@@ -118,6 +118,7 @@ RESEARCHERS = _names(
     "turns-and-whole turns-and-whole-file api-turns-and-whole",
     "exports export-names api-export-names",
     "export-sft api-export-sft",
+    "export-dialogues api-export-dialogues",
     "export-labels export-package transcripts export-transcripts export-file export-manifest",
     "plan plan-file plan-progress api-plan",
     "new-bench bench draft-panel draft-act bench-differences bench-mark bench-marks",

@@ -16,6 +16,7 @@ from calibration.management.options import write_output
 from calibration.reports.kinds import compute_on_test
 from calibration.statistics.judge_errors import CORRECTIONS
 from config.commands import DatabaseCommand
+from judges.management.run_options import add_exclude
 
 FORMS = ("table", *RENDERINGS)
 
@@ -60,9 +61,7 @@ class Command(DatabaseCommand):
             choices=["dev", "test", "training"],
             help="part of the split (dev), or training",
         )
-        parser.add_argument(
-            "--exclude", default="", metavar="ANSWER", help="leave out dialogues, such as 'objection>=1'"
-        )
+        add_exclude(parser)
         parser.add_argument("--purpose", default="", help="for what test is opened: logged")
         parser.add_argument("--resamples", default="", metavar="N", help="resamples of clusters (2000)")
         parser.add_argument("--seed", default="", metavar="N", help="of the resamples (0)")

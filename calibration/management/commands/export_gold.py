@@ -69,6 +69,7 @@ def _derive_gold(options: dict[str, Any]) -> Gold:
             corpus=corpus,
             campaign=campaign,
             part=part,
+            exclude=options["exclude"],
             scheme_version=version,
             rule=options["rule"] or "",
             options={n: options[n] for n in rules.known_options() if options[n] is not None},

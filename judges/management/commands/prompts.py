@@ -16,7 +16,7 @@ from annotation.text.yaml_tree import MOST_BYTES
 from config.commands import DatabaseCommand, acts_of
 from jobs.endpoints.parameter_inputs import add_parameters, parameters_from_options
 from jobs.errors import JobError
-from judges.management.run_options import add_needs, needs_from_options
+from judges.management.run_options import add_exclude, add_needs, needs_from_options
 from judges.models import PromptVersion
 from judges.prompts import files, prompt_actions, requests, versions
 from judges.prompts.examples import RULES, USUAL, Pick
@@ -139,6 +139,7 @@ class Command(DatabaseCommand):
             options["whole_corpus"],
             options["scheme"],
             options["part"],
+            exclude=options["exclude"],
         )
         version = versions.find(options["version"])
         prompt_version = prompt_actions.add_examples(
@@ -220,6 +221,7 @@ def _add_picking(parser: CommandParser) -> None:
         "--whole-corpus", action="store_true", help="it has no split, and all of it is for development"
     )
     parser.add_argument("--part", choices=[TRAINING], default="", help="from training instead of dev")
+    add_exclude(parser)
     parser.add_argument("--note", default="", help="why")
 
 

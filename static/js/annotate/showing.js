@@ -92,7 +92,9 @@ export class Showing {
       tag.lastElementChild.textContent = answers.count(key);
     }
     for (const entry of all(`[data-entry="${key}"]`)) {
-      if (document.activeElement !== entry) entry.value = value ?? "";
+      const start = answers.starts[key] ?? "";
+      if (document.activeElement !== entry) entry.value = value ?? start;
+      if (start) entry.rows = Math.min(16, start.split("\n").length + 1);
       entry.closest(".field").hidden = !isShown;
     }
     const section = this.section(key);

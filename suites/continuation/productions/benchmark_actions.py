@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from statistics import fmean
 from typing import Any
 
@@ -13,7 +14,9 @@ from django.db.models import Count, Q
 from django.utils import timezone
 
 from annotation import records
+from annotation.corpora import exclusion
 from annotation.corpora.import_file import NAME
+from annotation.errors import ExclusionRefused
 from annotation.models import Label, Occasion
 from annotation.models.corpora import Corpus
 from annotation.records import HUMAN
@@ -75,7 +78,7 @@ def start(
     sources with too few conversations.
     """
     require_use(by, endpoint)
-    order = order.checked()
+    order = _with_exclusion(sources, order.checked())
     existing = Benchmark.objects.select_for_update().filter(name=name).first()
     if existing is not None:
         _alike(existing, sources, order, endpoint)
@@ -87,11 +90,20 @@ def start(
         raise SystemsError("from: a corpus is named twice.")
     if order.asks and endpoint is None:
         raise SystemsError("endpoint: a model is asked, so an endpoint is needed.")
-    _refuse_shortage(sources, order)
+    excluded = {corpus.pk: exclusion.excluded_ids(corpus, order.exclude) for corpus, _ in sources}
+    _refuse_shortage(sources, order, excluded)
     benchmark = Benchmark.objects.create(
         name=name,
         endpoint=endpoint if order.asks else None,
-        sources=_sources_json(sources),
+        sources=[
+            {"corpus": corpus.pk, "name": source_name}
+            | (
+                {"left_out": excluded[corpus.pk], "excluded": exclusion.described(corpus, order.exclude)}
+                if order.exclude
+                else {}
+            )
+            for corpus, source_name in sources
+        ],
         made_from=[corpus.name for corpus, _ in sources],
         order=order.as_json(),
         leave_out_failed=leave_out_failed,
@@ -169,10 +181,20 @@ def _refuse_name(name: str) -> None:
         raise SystemsError(f"into: the corpus {name!r} exists already; a benchmark is a new one.")
 
 
-def _refuse_shortage(sources: Sequence[Source], order: Order) -> None:
+def _with_exclusion(sources: Sequence[Source], order: Order) -> Order:
+    """Return an order with its exclusion without spaces; refuse one that a source cannot answer."""
+    for corpus, _ in sources:
+        try:
+            order = replace(order, exclude=exclusion.check(corpus, order.exclude))
+        except ExclusionRefused as error:
+            raise SystemsError(f"exclude: {error}.") from None
+    return order
+
+
+def _refuse_shortage(sources: Sequence[Source], order: Order, excluded: Mapping[int, Sequence[int]]) -> None:
     """Refuse unknown sources, and sources whose raw conversations already give too few instances."""
     conversations = benchmark_steps.source_conversations(
-        {corpus.pk: (corpus, name) for corpus, name in sources}, {}
+        {corpus.pk: (corpus, name) for corpus, name in sources}, {}, {*chain(*excluded.values())}
     )
     source_names = {conversation.source for conversation in conversations}
     for option, names in (("verbatim", order.verbatim), ("train-from", order.train_sources)):
@@ -188,7 +210,8 @@ def _refuse_shortage(sources: Sequence[Source], order: Order) -> None:
 def _alike(benchmark: Benchmark, sources: Sequence[Source], order: Order, endpoint: Endpoint | None) -> None:
     """Refuse to resume a benchmark whose request was different."""
     mismatches: list[str] = []
-    if benchmark.sources != _sources_json(sources):
+    first = [(source["corpus"], source["name"]) for source in benchmark.sources]
+    if first != [(corpus.pk, name) for corpus, name in sources]:
         mismatches.append(f"it was made of {', '.join(benchmark.made_from)}")
     mismatches += filter(None, [differences(benchmark.order, order.as_json())])
     if order.asks and benchmark.endpoint_id != (endpoint.pk if endpoint else None):
@@ -211,10 +234,6 @@ def _reopened(by: User | None, benchmark: Benchmark, order: Order, leave_out: bo
         return go_on(by=by, benchmark=benchmark)
     set_going(benchmark, by)
     return benchmark
-
-
-def _sources_json(sources: Sequence[Source]) -> list[dict[str, Any]]:
-    return [{"corpus": corpus.pk, "name": name} for corpus, name in sources]
 
 
 # Estimated cost of a benchmark, before any call.
@@ -269,9 +288,10 @@ class MakingEstimate(StepsEstimate):
 
 def estimate(sources: Sequence[Source], order: Order, endpoint: Endpoint | None) -> MakingEstimate:
     """Return the estimated cost of a benchmark; raise SystemsError for an invalid request."""
-    order = order.checked()
+    order = _with_exclusion(sources, order.checked())
+    excluded = {pk for corpus, _ in sources for pk in exclusion.excluded_ids(corpus, order.exclude)}
     conversations = benchmark_steps.source_conversations(
-        {corpus.pk: (corpus, name) for corpus, name in sources}, {}
+        {corpus.pk: (corpus, name) for corpus, name in sources}, {}, excluded
     )
     try:
         instances = choose(
@@ -415,6 +435,11 @@ def steps_of(benchmark: Benchmark) -> list[dict[str, Any]]:
     return rows
 
 
+def excluded(benchmark: Benchmark) -> list[dict[str, Any]]:
+    """Return what the order's exclusion left out of each source, as plain data."""
+    return [source["excluded"] for source in benchmark.sources if source.get("excluded")]
+
+
 def is_fake(benchmark: Benchmark) -> bool:
     """Whether its texts come from a fake model."""
     return benchmark.endpoint is not None and fake_models.is_fake(benchmark.endpoint.answering_model)
@@ -432,6 +457,7 @@ def as_json(benchmark: Benchmark) -> dict[str, Any]:
         "made_from": benchmark.made_from,
         "endpoint": benchmark.endpoint.name if benchmark.endpoint else None,
         "order": benchmark.order,
+        "excluded": excluded(benchmark),
         "leave_out_failed": benchmark.leave_out_failed,
         "steps": steps_of(benchmark),
         "figures": benchmark.figures,

@@ -87,8 +87,8 @@ class Order:
     """Order of a benchmark.
 
     `steps` are some of STEPS, including the cut. With `clean` the sources named in `verbatim` are cleaned
-    first, or all sources where `verbatim` is empty. `part_tokens` is the generator's setting, `parameters`
-    are the sampling parameters.
+    first, or all sources where `verbatim` is empty. `exclude` leaves out conversations by people's answers,
+    as of the start. `part_tokens` is the generator's setting, `parameters` are the sampling parameters.
     """
 
     per_source: int
@@ -102,6 +102,7 @@ class Order:
     part_tokens: int = int(PART_TOKENS.default)
     parameters: Mapping[str, Any] = field(default_factory=dict)
     allow_fewer: bool = False
+    exclude: str = ""
 
     def checked(self) -> Order:
         """Return the order with its steps sorted; raise SystemsError for invalid values."""
@@ -221,9 +222,13 @@ def corpora_of(benchmark: Benchmark) -> dict[int, tuple[Corpus, str]]:
 
 
 def source_conversations(
-    corpora: Mapping[int, tuple[Corpus, str]], cleaned: Mapping[int, Cleaned]
+    corpora: Mapping[int, tuple[Corpus, str]],
+    cleaned: Mapping[int, Cleaned],
+    excluded: Collection[int] = (),
 ) -> list[Conversation]:
     """Return all conversations of some corpora, by source and id; `cleaned` is keyed by dialogue.
+
+    `excluded` are the ids of dialogues that are left out.
 
     Where corpora have clusters of the same name under different sources, the source's name is the prefix.
     Raises SystemsError where two conversations have the same source and id.
@@ -231,6 +236,8 @@ def source_conversations(
     conversations: dict[Key, Conversation] = {}
     for pk, (corpus, name) in corpora.items():
         for row, record in Dialogues(corpus).read():
+            if row.pk in excluded:
+                continue
             conversation = _conversation(pk, row, record, name, cleaned.get(row.pk))
             if (conversation.source, conversation.key) in conversations:
                 raise SystemsError(
@@ -384,11 +391,12 @@ class Making:
 
         Raises Shortage where there are fewer instances than ordered, Stuck where a step failed.
         """
-        raw = source_conversations(self.corpora, {})
+        excluded = {pk for source in self.benchmark.sources for pk in source.get("left_out", ())}
+        raw = source_conversations(self.corpora, {}, excluded)
         failed = self._clean(raw)
         if failed is None:
             return None
-        conversations = source_conversations(self.corpora, self._cleaned) if self._cleaned else raw
+        conversations = source_conversations(self.corpora, self._cleaned, excluded) if self._cleaned else raw
         sources = {conversation.source for conversation in conversations}
         while True:
             offered = {

@@ -9,13 +9,15 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet
 
 from annotation import records
+from annotation.corpora import exclusion
+from annotation.corpora.exclusion import LeftOutDialogues
 from annotation.corpora.rows import turn_record
-from annotation.corpora.splits import of_dialogues
+from annotation.corpora.splits import TRAINING, of_dialogues
 from annotation.models import Continuation, Corpus, Dialogue, Split, Turn
 from annotation.script_records import script_record
 from annotation.text.context import dated
 from jobs.endpoints.parameters import MOST_WHOLE, Parameter
-from judges.runs.lookup import split_for
+from judges.runs.lookup import exclusion_for, split_for
 from judges.runs.material import dialogue_record
 from suites.continuation.errors import SystemsError
 
@@ -44,7 +46,7 @@ class Dialogues:
 
     `part` is dev or test of `split`, or training, which is left out unless named; `least` and `most` limit
     the number of the dialogue's own turns (0: no limit), `first` limits the selection to the first dialogues
-    by id.
+    by id. `exclude` leaves out dialogues by people's answers (`annotation.corpora.exclusion`), as of now.
     """
 
     corpus: Corpus
@@ -53,6 +55,7 @@ class Dialogues:
     least: int = 0
     most: int = 0
     first: int = 0
+    exclude: str = ""
 
     def __post_init__(self) -> None:
         if min(self.least, self.most, self.first) < 0:
@@ -61,8 +64,10 @@ class Dialogues:
             raise SystemsError(f"No dialogue has at least {self.least} and at most {self.most} turns.")
 
     def as_json(self) -> dict[str, Any]:
-        """Return the selection as plain data."""
-        return {
+        """Return the selection as plain data; the dialogues that `exclude` leaves out are part of it."""
+        excluded = self.left_out()
+        left_out = {"exclude": self.exclude, "left_out": excluded.digest()} if excluded else {}
+        return left_out | {
             "corpus": self.corpus.pk,
             "split": self.split.pk if self.split else None,
             "part": self.part,
@@ -71,9 +76,15 @@ class Dialogues:
             "first": self.first,
         }
 
+    def left_out(self) -> LeftOutDialogues | None:
+        """Return the dialogues that `exclude` leaves out as of now; None without it."""
+        return exclusion.left_out(self.corpus, self.exclude, training=self.part == TRAINING)
+
     def rows(self) -> QuerySet[Dialogue]:
         """Return the dialogues, by id."""
-        rows = Dialogue.objects.filter(of_dialogues(self.part), corpus=self.corpus)
+        excluded = self.left_out()
+        passed = exclusion.without(excluded.ids if excluded else ())
+        rows = Dialogue.objects.filter(of_dialogues(self.part), passed, corpus=self.corpus)
         if self.split is not None:
             clusters = self.split.clusters.filter(part=self.part).values("cluster")
             rows = rows.filter(cluster__in=clusters)
@@ -93,13 +104,14 @@ class Dialogues:
 
 
 def select_dialogues(corpus: Corpus, fields: Mapping[str, Any]) -> Dialogues:
-    """Return the dialogues that the fields of a form or of the API select: `part` and LIMITS.
+    """Return the dialogues that the fields of a form or of the API select: `part`, LIMITS and `exclude`.
 
-    Raises JudgeError for a part that the corpus does not have, SystemsError for limits that exclude each
-    other.
+    Raises JudgeError for a part that the corpus does not have and an invalid exclusion, SystemsError for
+    limits that exclude each other.
     """
-    part = fields.get("part", "")
-    return Dialogues(corpus, split_for(corpus, part), part, *(fields.get(name) or 0 for name in LIMITS))
+    part, exclude = fields.get("part", ""), exclusion_for(corpus, fields.get("exclude", ""))
+    limits = (fields.get(name) or 0 for name in LIMITS)
+    return Dialogues(corpus, split_for(corpus, part), part, *limits, exclude=exclude)
 
 
 def of_rows(rows: Sequence[Dialogue]) -> dict[int, records.Dialogue]:

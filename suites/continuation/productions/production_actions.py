@@ -16,7 +16,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation import records
-from annotation.corpora import splits
+from annotation.corpora import exclusion, splits
 from annotation.models import Dialogue, Split
 from annotation.models.corpora import Corpus
 from jobs import job_actions as jobs
@@ -37,7 +37,7 @@ from suites.continuation.errors import SystemsError
 from suites.continuation.generators import Done, Failed, Generator, Reply, State
 from suites.continuation.models import Production, ProductionCall, Writer
 from suites.continuation.productions import steps
-from suites.continuation.productions.dialogues import Dialogues
+from suites.continuation.productions.dialogues import LIMITS, Dialogues
 from suites.continuation.productions.material import LOADERS
 from suites.continuation.productions.plans import Generation, Plan, digest
 
@@ -120,7 +120,8 @@ class Usage:
 
 def estimate(plan: Plan, dialogues: Dialogues, trials: int = 1) -> Estimate:
     """Estimate a generation without storing anything. Raises SystemsError for invalid requests."""
-    left_out: dict[str, int] = {}
+    excluded = dialogues.left_out()
+    left_out = {f"left out by {dialogues.exclude}": len(excluded.ids)} if excluded and excluded.ids else {}
     begun: list[Begun] = []
     eligible = 0
     for row, record in dialogues.read():
@@ -312,9 +313,12 @@ def start(
     if dialogues.split is not None:
         splits.fix(split=dialogues.split, by=by)
     scope = dialogues.as_json() | {"condition": dict(plan.condition), "trials": trials}
-    return _start(
-        by, dialogues.corpus, [(plan, dialogues.read())], scope, trials, settings or RunSettings(), progress
+    excluded = exclusion.described(
+        dialogues.corpus, dialogues.exclude, training=dialogues.part == splits.TRAINING
     )
+    planned = [(plan, dialogues.read())]
+    how = settings or RunSettings()
+    return _start(by, dialogues.corpus, planned, scope, trials, how, progress, excluded)
 
 
 @transaction.atomic
@@ -342,7 +346,9 @@ def _start(
     trials: int,
     settings: RunSettings,
     progress: Progress | None,
+    excluded: Mapping[str, Any] | None = None,
 ) -> Run:
+    """Start or resume a run; `excluded` describes the dialogues left out and does not identify the run."""
     plan = planned[0][0]
     require_use(by, plan.endpoint)
     writer = plan.writer(corpus, by)
@@ -357,7 +363,7 @@ def _start(
             "spec": writer.spec,
             "corpus": corpus,
             "queue": Run.Queue.CALLS,
-            "scope": scope,
+            "scope": scope | ({"excluded": excluded} if excluded else {}),
             "samples": trials,
             "created_by": by,
             "reasks": plan.generator.reasks(plan.settings),
@@ -549,9 +555,8 @@ def dialogues_from(payload: Mapping[str, Any]) -> Dialogues:
     split = Split.objects.filter(pk=payload["split"] or 0).first()
     if corpus is None or (payload["split"] and split is None):
         raise JobRefused("what it was to go over was deleted")
-    return Dialogues(
-        corpus, split, payload["part"], payload["min_turns"], payload["max_turns"], payload["first"]
-    )
+    limits = (payload[name] for name in LIMITS)
+    return Dialogues(corpus, split, payload["part"], *limits, exclude=payload.get("exclude", ""))
 
 
 JOB = JobKind(JOB_KIND, "Start of generation", run)

@@ -211,12 +211,18 @@ def material(
     judges: Collection[Rater],
     settings: CascadeSettings,
     scenario_part: str = "",
+    excluded: Collection[int] = (),
 ) -> Material:
     """Return the decisions at the scored points of a corpus's scenarios, in the given clusters (None: all).
 
-    Training scenarios are loaded only if `scenario_part` is training, and then alone.
+    `excluded` are the ids of scenarios that are left out. Training scenarios are loaded only if
+    `scenario_part` is training, and then alone.
     """
-    rows = [row for row in of_part(corpus, scenario_part) if clusters is None or row.cluster in clusters]
+    rows = [
+        row
+        for row in of_part(corpus, scenario_part)
+        if (clusters is None or row.cluster in clusters) and row.pk not in excluded
+    ]
     collected = Material(scenarios(rows))
     parts = (
         Continuation.objects.filter(dialogue__in=collected.scenarios, mode=Continuation.Mode.STATIC)

@@ -350,6 +350,7 @@ def content(report: CascadeReport) -> dict[str, Any]:
         "systems": list(report.systems),
         "tables": list(map(table_json, report.tables)),
         "facts": list(report.facts),
+        "excluded": report.excluded,
         "guardrails": list(report.guardrails),
         "looks_at_test": looks_json(report.looks),
     }

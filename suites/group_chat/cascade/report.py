@@ -182,6 +182,8 @@ SENTENCE_TABLES: tuple[Callable[[Context], Table], ...] = (people_table, contrad
 
 def report_facts(context: Context, source: Material, part: str, *, learnt_on_dev: bool) -> Iterator[str]:
     """Yield the facts about a report's data, in sentences."""
+    if excluded := context.query.left_out():
+        yield excluded["sentence"]
     scenarios = list(source.scenarios.values())
     families = {scenario.cluster for scenario in scenarios}
     yield (
@@ -329,6 +331,7 @@ class CascadeReport:
     guardrails: tuple[str, ...]
     oracle: Result
     systems: tuple[dict[str, Any], ...] = ()
+    excluded: dict[str, Any] | None = None
 
 
 def compute(*, query: CascadeQuery, by: User | None) -> CascadeReport:
@@ -344,6 +347,7 @@ def compute(*, query: CascadeQuery, by: User | None) -> CascadeReport:
         judges=part.judges,
         settings=query.settings,
         scenario_part=part.name,
+        excluded=frozenset(query.scope.excluded),
     )
     if not source.scenarios:
         raise ReportRefused(f"the corpus {query.corpus.name} has no scenarios in the {part.name} part")
@@ -404,6 +408,7 @@ def _report(query: CascadeQuery, source: Material, part: ReportPart) -> CascadeR
         tuple(report_guardrails(context, source)),
         score_figures.family_mean("competence", oracle, score_figures.competence, families, query.plan),
         figures_by_system(context),
+        query.left_out(),
     )
 
 
@@ -412,7 +417,9 @@ def _dev(query: CascadeQuery, part: ReportPart) -> list[Dialogue] | None:
     if part.split is None or part.name != "test":
         return None
     clusters = splits.clusters(split=part.split, part="dev")
-    return list(scenarios(row for row in of_part(query.corpus) if row.cluster in clusters).values())
+    excluded = frozenset(query.scope.excluded)
+    rows = (row for row in of_part(query.corpus) if row.cluster in clusters and row.pk not in excluded)
+    return list(scenarios(rows).values())
 
 
 def _row(group: Group, decisions: list[Decided], source: Material) -> Row:

@@ -69,6 +69,7 @@ def read(values: Mapping[str, Any], corpus: Corpus) -> CascadeQuery:
         settings=_settings(parameters),
         part=parameters.part,
         plan=parameters.plan(),
+        exclude=parameters.exclude(corpus),
     )
 
 

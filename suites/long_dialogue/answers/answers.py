@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 
-from annotation.corpora import splits
+from annotation.corpora import exclusion, splits
 from annotation.corpora.splits import TRAINING
 from annotation.kinds import ANSWER
 from annotation.models import Dialogue, Occasion, QuestionSet, Turn, Use
@@ -80,15 +80,18 @@ def policies(corpus: Corpus, names: Sequence[str]) -> list[str]:
     return sorted(policy_names)
 
 
-def table2(corpus: Corpus, names: Sequence[str]) -> Table:
-    """Return the statistics of question sets by script: sessions, and candidates per session."""
-    lines = [line for question_set in stored(corpus, names) for line in _lines(question_set)]
+def table2(corpus: Corpus, names: Sequence[str], excluded: Sequence[int] = ()) -> Table:
+    """Return the statistics of question sets by script: sessions, and candidates per session.
+
+    `excluded` are the ids of scripts that are left out.
+    """
+    lines = [line for question_set in stored(corpus, names) for line in _lines(question_set, excluded)]
     return Table("table2", "The questions of each script", HEADS, tuple(lines), NOTES)
 
 
-def _lines(question_set: QuestionSet) -> list[Line]:
+def _lines(question_set: QuestionSet, excluded: Sequence[int]) -> list[Line]:
     rows = (
-        Use.objects.filter(set=question_set)
+        Use.objects.filter(exclusion.without(excluded, "question__dialogue__"), set=question_set)
         .order_by("question__dialogue__key")
         .values("question__dialogue")
         .annotate(
@@ -121,12 +124,18 @@ RECORD = "answer"
 CHUNK = 5_000
 
 
-def answers(corpus: Corpus, clusters: Collection[str] | None = None, part: str = "") -> QuerySet[Item]:
-    """Return the answers of a corpus's scripts in some clusters (None: all).
+def answers(
+    corpus: Corpus,
+    clusters: Collection[str] | None = None,
+    part: str = "",
+    excluded: Sequence[int] = (),
+) -> QuerySet[Item]:
+    """Return the answers of a corpus's scripts in some clusters (None: all), without excluded scripts (ids).
 
     Answers in training are returned only for the training part, and then alone.
     """
-    items = Item.objects.filter(corpus=corpus, training=part == TRAINING, kind=ANSWER.key)
+    passed = exclusion.without(excluded, "continuation__dialogue__")
+    items = Item.objects.filter(passed, corpus=corpus, training=part == TRAINING, kind=ANSWER.key)
     return items if clusters is None else items.filter(splits.within(list(clusters)))
 
 
@@ -136,13 +145,14 @@ def rows(
     judge: Rater | str | None,
     sets: Collection[str] = (),
     part: str = "",
+    excluded: Sequence[int] = (),
 ) -> list[AnswerRow]:
     """Return the rows of a corpus's answers in some clusters (None: all), in order of script and walk.
 
     ``judge`` decides where no rule does: a rater, `people`, or None. ``sets`` restricts the rows to question
-    sets by name, empty for all.
+    sets by name, empty for all. ``excluded`` are the ids of scripts that are left out.
     """
-    return rows_of(answers(corpus, clusters, part), judge, spelt(corpus, sets))
+    return rows_of(answers(corpus, clusters, part, excluded), judge, spelt(corpus, sets))
 
 
 def spelt(corpus: Corpus, sets: Collection[str]) -> set[str]:
@@ -350,7 +360,7 @@ def listing(query: AnswersQuery, filters: Mapping[str, str]) -> Listing:
     part = selection.name
     clusters = None if selection.split is None else splits.clusters(split=selection.split, part=part)
     judge = judge_named(query.corpus, query.judge)
-    items = answers(query.corpus, clusters, part)
+    items = answers(query.corpus, clusters, part, query.scope.excluded)
     systems = sorted(set(items.order_by().values_list("continuation__system__name", flat=True).distinct()))
     if system := filters.get("system"):
         items = items.filter(continuation__system__name=system)
@@ -547,10 +557,15 @@ class Agreement:
 
 
 def agreements(
-    corpus: Corpus, clusters: Collection[str] | None, plan: Plan, part: str = ""
+    corpus: Corpus,
+    clusters: Collection[str] | None,
+    plan: Plan,
+    part: str = "",
+    excluded: Sequence[int] = (),
 ) -> tuple[Agreement, ...]:
-    """Return the agreement of each judge with people, on answers in some clusters (None: all)."""
-    items = answers(corpus, clusters, part)
+    """Return the agreement of each judge with people, on answers in some clusters (None: all), without
+    excluded scripts (ids)."""
+    items = answers(corpus, clusters, part, excluded)
     places = dict(items.annotate(own=ITEM_CLUSTER).values_list("pk", "own"))
     labels = Label.objects.filter(
         item__in=items,

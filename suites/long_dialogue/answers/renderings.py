@@ -206,6 +206,7 @@ def content(report: AnswersReport) -> dict[str, Any]:
         "agreement": [_agreement(agreement) for agreement in report.agreements],
         "tables": list(map(table_json, report.tables)),
         "facts": list(report.facts),
+        "excluded": report.excluded,
         "looks_at_test": looks_json(report.looks),
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.contrib.auth.models import User
 
@@ -297,6 +298,7 @@ class AnswersReport:
     agreements: tuple[Agreement, ...]
     tables: tuple[Table, ...]
     facts: tuple[str, ...]
+    excluded: dict[str, Any] | None
 
 
 def compute(*, query: AnswersQuery, by: User | None) -> AnswersReport:
@@ -306,11 +308,12 @@ def compute(*, query: AnswersQuery, by: User | None) -> AnswersReport:
     """
     part = report_part(query, by, lambda: _raters(query))
     judge = next(iter(part.judges), query.judge or None)
-    answer_rows = rows(query.corpus, part.clusters, judge, query.sets, part.name)
+    excluded = query.scope.excluded
+    answer_rows = rows(query.corpus, part.clusters, judge, query.sets, part.name, excluded)
     if not answer_rows:
         raise ReportRefused(_nothing(query, part.name))
     _check(query, answer_rows)
-    agreed = agreements(query.corpus, part.clusters, query.plan, part.name)
+    agreed = agreements(query.corpus, part.clusters, query.plan, part.name, excluded)
     return _report(query, answer_rows, part, agreed)
 
 
@@ -366,6 +369,7 @@ def _report(
         agreed,
         tuple(_tables(query, answers, figure_rows, verdicts, name_rows, agreed)),
         tuple(_facts(query, answer_rows, answers, part.name)),
+        query.left_out(),
     )
 
 
@@ -388,7 +392,7 @@ def _tables(
             yield agreement_table(agreed)
         return
     table = {
-        TABLE2: lambda: reading.table2(query.corpus, _sets(answers.sheet.rows)),
+        TABLE2: lambda: reading.table2(query.corpus, _sets(answers.sheet.rows), query.scope.excluded),
         TABLE3: lambda: table3(answers, query.rule),
         TABLE4: lambda: table4(answers, query.rule),
     }[query.layout]()
@@ -409,6 +413,8 @@ def _facts(
     query: AnswersQuery, answer_rows: Sequence[AnswerRow], answers: Answers, part: str
 ) -> Iterator[str]:
     """Yield sentences on the basis of a report."""
+    if excluded := query.left_out():
+        yield excluded["sentence"]
     scripts = {row.place.script for row in answer_rows}
     units = counted(answers.sheet.n_units, "session or season", "sessions or seasons")
     where = "" if part == "all" else f", the {part} part"

@@ -518,4 +518,5 @@ def read(values: Mapping[str, Any], corpus: Corpus) -> AnswersQuery:
         layout=layout,
         part=parameters.part,
         plan=parameters.plan(parameters.number("level", 0.95, *LEVELS)),
+        exclude=parameters.exclude(corpus),
     )

@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import access
+from annotation.api.corpora_serializers import LeftOutDialoguesSerializer
 from calibration.api.exports import refused_as
 from calibration.api.serializers import OpensTestSerializer, ReportQuerySerializer, compute_report
 from config import api
@@ -111,6 +112,7 @@ class AnswersReportSerializer(Plain):
     agreement = serializers.ListField(child=serializers.DictField())
     tables = ReportTableSerializer(many=True)
     facts = serializers.ListField(child=serializers.CharField())
+    excluded = LeftOutDialoguesSerializer(allow_null=True)
     looks_at_test = ReportLookSerializer(many=True)
 
 
@@ -189,6 +191,7 @@ LIST_PARAMETERS = [
     OpenApiParameter("judge", str, description=JUDGE),
     OpenApiParameter("set", str, description="names of question sets, by commas"),
     OpenApiParameter("part", str, enum=["dev", "test", "all", "training"]),
+    OpenApiParameter("exclude", str, description="leave out dialogues by an answer: `objection>=1`"),
 ]
 
 

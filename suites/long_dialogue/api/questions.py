@@ -15,6 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import access
+from annotation.api.corpora_serializers import exclude_field
 from annotation.formats.fields import ID_LIMIT
 from annotation.models import Corpus, QuestionSet, Use
 from annotation.models.records import Record
@@ -151,6 +152,7 @@ class MakeRequest(Plain):
     seed = serializer_field(SEED, default=0, allow_null=False)
     policy = serializers.ChoiceField(choices=POLICIES, default="body")
     presence = serializers.BooleanField(default=True)
+    exclude = exclude_field()
 
 
 class MadeAnswer(Plain):

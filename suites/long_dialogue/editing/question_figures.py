@@ -12,6 +12,7 @@ from typing import Any
 from django.db import connection
 
 from annotation import records
+from annotation.corpora import exclusion
 from annotation.corpora.rows import participant_record, turn_record
 from annotation.corpora.splits import of_dialogues
 from annotation.models import Corpus, Dialogue, QuestionSet
@@ -40,9 +41,10 @@ RULES = 2
 """Increment when the rules of questions and uses change, so that sets made by the old rules are rebuilt."""
 
 
-def scripts(corpus: Corpus) -> list[Dialogue]:
-    """Return a corpus's scripts outside training, in order."""
-    return list(corpus.dialogues.filter(of_dialogues(), script__isnull=False).order_by("key"))
+def scripts(corpus: Corpus, exclude: str = "") -> list[Dialogue]:
+    """Return a corpus's scripts outside training, in order, without those that an exclusion leaves out."""
+    passed = exclusion.without(exclusion.excluded_ids(corpus, exclude))
+    return list(corpus.dialogues.filter(of_dialogues(), passed, script__isnull=False).order_by("key"))
 
 
 def counting(corpus_or_dialogue: Corpus | Dialogue, kind: str) -> Any:
@@ -88,7 +90,7 @@ def _turns(dialogue: Dialogue) -> Iterator[records.Turn]:
 def digest(corpus: Corpus, options: dict[str, Any]) -> str:
     """Return the SHA-256 of all inputs of a question set with these options."""
     sha = hashlib.sha256(_line({"rules": RULES, **options}))
-    for dialogue in scripts(corpus):
+    for dialogue in scripts(corpus, options.get("exclude", "")):
         sha.update(_line([dialogue.key, dialogue.script, dialogue.participants]))
         for kind in (FACT, QUESTION):
             for row in counting(dialogue, kind).order_by("key").values_list("key", "content"):

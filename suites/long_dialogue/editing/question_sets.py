@@ -10,7 +10,8 @@ from django.contrib.auth.models import User
 from django.db import connection, transaction
 
 from annotation import records
-from annotation.errors import QuestionsRefused
+from annotation.corpora import exclusion
+from annotation.errors import ExclusionRefused, QuestionsRefused
 from annotation.models import Label, Record, Turn
 from annotation.models.corpora import Corpus, Dialogue
 from annotation.models.records import QuestionSet
@@ -165,19 +166,21 @@ def make(
     seed: int = 0,
     policy: str = "body",
     presence: bool = True,
+    exclude: str = "",
     by: User | None,
     progress: Callable[[int, int], None] | None = None,
 ) -> MakeResult:
     """Make the question set with a name from a corpus's accepted facts and quiz questions, and return it.
 
-    A set with equal inputs is returned as it is. A set that no simulation used and nobody reviewed is
-    replaced, any other set gets a new version. `progress` receives (done, total) scripts. Raises
-    QuestionsRefused.
+    `exclude` leaves out scripts by people's answers, as of now. A set with equal inputs is returned as it is.
+    A set that no simulation used and nobody reviewed is replaced, any other set gets a new version.
+    `progress` receives (done, total) scripts. Raises QuestionsRefused.
     """
     corpus = Corpus.objects.select_for_update(no_key=True).get(pk=corpus.pk)
-    name = checked(corpus, name, seed, policy)
+    name, exclude = checked(corpus, name, seed, policy), checked_exclusion(corpus, exclude)
     last = corpus.question_sets.filter(name=name).order_by("-version").first()
     options: dict[str, Any] = {"seed": seed, "policy": policy, "presence": presence}
+    options |= {"exclude": exclude} if exclude else {}
     digest = question_figures.digest(corpus, options | {"relations": table_of(corpus).as_rows()})
     if last is not None and last.digest == digest:
         if last.stale:
@@ -186,7 +189,9 @@ def make(
         return MakeResult(last, created=False)
     previous = previous_wordings(last)
     question_set = _row(corpus, name, last, by)
-    question_set.options = options | {"relations": version_of(corpus)}
+    excluded = exclusion.described(corpus, exclude)
+    left_out = {"excluded": excluded} if excluded else {}
+    question_set.options = options | {"relations": version_of(corpus)} | left_out
     question_set.digest, question_set.stale = digest, ""
     question_set.figures = _fill(question_set, previous, progress or _untold)
     question_set.save()
@@ -218,6 +223,14 @@ def checked(corpus: Corpus, name: str, seed: int, policy: str) -> str:
     return name
 
 
+def checked_exclusion(corpus: Corpus, exclude: str) -> str:
+    """Return an exclusion of scripts without spaces; raise QuestionsRefused for an invalid one."""
+    try:
+        return exclusion.check(corpus, exclude)
+    except ExclusionRefused as error:
+        raise QuestionsRefused(f"{error}.", field="exclude") from error
+
+
 def _row(corpus: Corpus, name: str, last: QuestionSet | None, by: User | None) -> QuestionSet:
     """Return the row to fill: the last version, emptied, or a new version."""
     if last is not None and not is_kept(last):
@@ -232,7 +245,7 @@ def _fill(
 ) -> dict[str, Any]:
     """Write a set's questions and uses, script by script; return its figures."""
     figures, table = Figures(), table_of(question_set.corpus)
-    scripts = question_figures.scripts(question_set.corpus)
+    scripts = question_figures.scripts(question_set.corpus, question_set.options.get("exclude", ""))
     label = called(question_set)
     progress(0, len(scripts))
     for number, row in enumerate(scripts, start=1):
@@ -268,10 +281,11 @@ def subject(corpus: Corpus) -> str:
 
 
 def make_or_start(
-    *, corpus: Corpus, name: str, seed: int, policy: str, presence: bool, by: User | None
+    *, corpus: Corpus, name: str, seed: int, policy: str, presence: bool, exclude: str = "", by: User | None
 ) -> MakeResult | Job:
     """Make a question set at once for a small corpus, else start a job. Raises QuestionsRefused."""
     options: dict[str, Any] = {"name": name, "seed": seed, "policy": policy, "presence": presence}
+    options |= {"exclude": exclude}
     own = Turn.objects.filter(
         continuation__key=SELF,
         continuation__dialogue__corpus=corpus,
@@ -280,6 +294,7 @@ def make_or_start(
     if own[: AT_ONCE + 1].count() <= AT_ONCE:
         return make(corpus=corpus, by=by, **options)
     checked(corpus, name, seed, policy)
+    checked_exclusion(corpus, exclude)
     return jobs.start(kind=KIND, subject=subject(corpus), params=options | {"corpus": corpus.pk}, by=by)
 
 

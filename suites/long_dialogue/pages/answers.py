@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access
-from annotation.corpora import splits
+from annotation.corpora import exclusion, splits
 from annotation.models import Corpus, QuestionSet
 from annotation.text.display import language_tag
 from calibration.errors import CalibrationError
@@ -40,7 +40,7 @@ from suites.long_dialogue.answers.rows import (
 from suites.pages import judge_choices
 from suites.reports import open_test_answer, query_values, report_file
 
-NAMES = ("by", "score", "judge", "set", "layout", "part", "resamples", "seed", "level")
+NAMES = ("by", "score", "judge", "set", "layout", "part", "resamples", "seed", "level", "exclude")
 """Query parameters of the report."""
 LAYOUT_WORDS = {
     "report": "all figures",
@@ -185,6 +185,8 @@ def _form(corpus: Corpus, query_texts: dict[str, str]) -> dict[str, Any]:
     return {
         "corpus": corpus,
         "selected": {"layout": REPORT, "score": "strict", **query_texts},
+        "exclude": query_texts.get("exclude", ""),
+        "exclude_hint": exclusion.HELP,
         "split": splits.lock_of(corpus),
         "is_possible": has_answers(corpus),
         "files": reverse("answers-file", args=[corpus.pk, "csv"]).removesuffix("csv"),

@@ -24,6 +24,7 @@ from config.permissions import researcher_only, user_of
 from jobs.endpoints.parameter_inputs import form_field
 from jobs.job_actions import active_job
 from jobs.models import Job
+from judges.pages.forms import ExclusionForm
 from suites.long_dialogue.access import record_kind
 from suites.long_dialogue.editing import question_editing, question_records, question_relations, question_sets
 from suites.long_dialogue.editing.question_editing import TEXT_LIMIT
@@ -44,7 +45,7 @@ POLICY_TITLES = {
 FILTERS = ("text", "source", "hops", "relation", "type", "answerable", "status")
 
 
-class MakeForm(forms.Form):
+class MakeForm(ExclusionForm):
     """Options of a new question set."""
 
     name = forms.CharField(
@@ -65,13 +66,17 @@ class MakeForm(forms.Form):
         help_text="Without, all that was said counts as known.",
     )
 
+    def __init__(self, *args: Any, corpus: Corpus, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.offer_exclusion(corpus)
+
 
 @require_http_methods(["GET", "POST"])
 @researcher_only
 def questions(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: the question sets of a corpus, its facts and quiz questions, and the form of a new set."""
     corpus = access.corpus(pk)
-    form = MakeForm(request.POST or None)
+    form = MakeForm(request.POST or None, corpus=corpus)
     if request.method == "POST" and form.is_valid():
         try:
             done = question_sets.make_or_start(corpus=corpus, by=user_of(request), **form.cleaned_data)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections import Counter
 from typing import Any
 
@@ -148,6 +150,25 @@ ROWS = (
     'tail,"I am patient, mostly",i repair BICYCLES,characteristic,,,,,\n'
     "name,Mara,,,,,female,30,\nname,Nora,,,,,female,30,\nfamily,I have <n> sons.,,,20,50,,,\n"
 )
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_a_csv_file_as_spreadsheets_write_it_is_the_same_inventory(delimiter: str, encoding: str) -> None:
+    rows = [
+        ["Kind", "text", "head", "slot", "start_age", "end_age", "genders", "generation"],
+        ["head", "我修自行车", "", "", "18", "60", "女;男", ""],
+        ["tail", "I am patient, and calm", "我修自行车", "characteristic", "", "", "", ""],
+        ["name", "小红", "", "", "", "", "女", "30"],
+        ["family", "I have a dog.", "", "", "18", "60", "", ""],
+    ]
+    text = io.StringIO()
+    csv.writer(text, delimiter=delimiter).writerows(rows)
+    inventory = read("cast.csv", text.getvalue().encode(encoding))
+    (head,) = inventory.heads
+    assert (head.text, head.genders) == ("我修自行车", ("女", "男"))
+    assert head.tails["characteristic"] == ("I am patient, and calm",)
+    assert inventory.names[0].names == ("小红",)
 
 
 def test_a_csv_file_and_its_json_are_the_same_inventory() -> None:

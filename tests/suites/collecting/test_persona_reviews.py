@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.corpora.deletion import delete_corpus
-from annotation.models import Corpus
+from annotation.models import Campaign, Corpus, Label
 from config.models import Event
 from suites.collecting import inventory_actions, persona_actions
 from suites.collecting.errors import PersonasRefused
@@ -235,3 +235,56 @@ def test_the_same_seed_draws_the_same_personas_again() -> None:
     sentences = [list(cast.personas.values_list("original", flat=True)) for cast in (first, again, other)]
     assert sentences[0] == sentences[1] != sentences[2]
     assert first.inventory_sha256 == again.inventory_sha256
+
+
+def task_of(client: Client, campaign: Campaign) -> dict[str, Any]:
+    state = client.post(f"/api/v1/work/{campaign.pk}/next/", content_type="application/json").json()
+    return dict(state["task"])
+
+
+def submit_review(client: Client, campaign: Campaign, task: dict[str, Any], **answers: Any) -> None:
+    (item,) = task["items"]
+    answer = client.post(
+        f"/api/v1/work/{campaign.pk}/{task['assignment']}/submit/",
+        {"answers": {str(item): answers}},
+        content_type="application/json",
+    )
+    assert answer.status_code == 200, answer.content
+
+
+def test_a_correction_begins_with_the_sentences_of_the_persona_and_only_a_change_is_an_answer(
+    cast: PersonaSet, people: tuple[User, User]
+) -> None:
+    campaign = open_review(cast, *people)
+    client = Client()
+    client.force_login(people[0])
+    task = task_of(client, campaign)
+    begun = task["start_texts"]["corrected_text"]
+    assert begun.split("\n") in list(cast.personas.values_list("original", flat=True))
+    page = client.get(reverse("work", args=[campaign.pk]))
+    assert page.context["state"]["task"]["start_texts"] == {"corrected_text": begun}
+    submit_review(client, campaign, task, consistent=0, negative=0, corrected_text=begun + "\r\n")
+    assert not Label.objects.filter(question__key="corrected_text").exists()
+    task = task_of(client, campaign)
+    changed = task["start_texts"]["corrected_text"].replace("I'm", "I am")
+    submit_review(client, campaign, task, consistent=0, negative=0, corrected_text=changed)
+    assert Label.objects.get(question__key="corrected_text").text == changed
+
+
+def test_two_different_corrections_are_for_the_researcher_or_an_adjudicator_to_decide(
+    cast: PersonaSet, people: tuple[User, User], researcher: User
+) -> None:
+    campaign = open_review(cast, *people)
+    for person, age in zip(people, (41, 42), strict=True):
+        text = f"My name is Mara.\nI'm {age} years old."
+        others = {f"persona-{number}": FINE for number in (2, 3, 4)}
+        review(campaign, person, others | {"persona-1": WRONG | {"corrected_text": text}})
+    client = Client()
+    client.force_login(researcher)
+    page = client.get(reverse("persona-set", args=[cast.pk])).content.decode()
+    assert "the reviewers corrected it in different ways" in page
+    persona_actions.apply_reviews(by=researcher, persona_set=cast)
+    persona = cast.personas.get(number=1)
+    assert persona.status == "draft"
+    persona_actions.decide(by=researcher, persona=persona, status="corrected", sentences=["My name is Mara."])
+    assert statuses(cast)[0] == "corrected"

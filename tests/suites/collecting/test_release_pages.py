@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from typing import Any
 
 import pytest
@@ -14,11 +15,14 @@ from annotation.corpora import splits
 from annotation.models import Dialogue, Turn
 from annotation.work import screens
 from annotation.work import task_actions as labelling
-from calibration.models import Study
+from calibration.exports import downloads
+from calibration.models import Export, Study
+from jobs.models import Job
 from judges.runs import run_actions
 from judges.runs.plans import Judge
 from judges.runs.selection import Selection
 from tests import factories
+from tests.browser.working import work_off
 from tests.suites.collecting.release_world import EXCLUDE, WHY, World, corpus_to_release, rate, world
 
 pytestmark = pytest.mark.django_db
@@ -78,6 +82,24 @@ def test_the_file_has_a_row_for_each_dialogue_and_its_cells_are_guarded(checked:
     ]
     assert WHY in rows[2]["reasons"]
     assert "self/0 e-mail address: ana@example.org" in rows[0]["flags"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_file_of_a_large_corpus_is_written_by_a_worker(
+    checked: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, address = client_of(checked.researcher), reverse("release-file", args=["chats"])
+    at_once: Any = client.get(address, {"state": "objected"})
+    content = b"".join(at_once.streaming_content)
+    monkeypatch.setattr(downloads, "AT_ONCE", 10)
+    answer = client.get(address, {"state": "objected"})
+    assert answer["Location"] == f"{reverse('exports')}?corpus={checked.corpus.pk}"
+    work_off("jobs")
+    job = Job.objects.get(kind="export")
+    written: Any = client.get(reverse("export-file", args=[job.pk]))
+    assert b"".join(written.streaming_content) == content
+    assert job.result["rows"] == 1
+    assert Export.objects.filter(what="release", corpus=checked.corpus).count() == 2
 
 
 def test_the_api_lists_states_reasons_and_flags(checked: World) -> None:
@@ -216,6 +238,23 @@ def test_a_new_release_check_begins_with_four_reviewers_an_item(checked: World) 
     address = f"{reverse('new-campaign')}?corpus={checked.corpus.pk}&scheme=ethics"
     form = client_of(checked.researcher).get(address).context["form"]
     assert (form["scheme"].value(), form["raters_per_item"].value()) == ("ethics", 4)
+
+
+def test_the_form_knows_the_usual_number_when_the_scheme_is_chosen_on_it(checked: World) -> None:
+    address = f"{reverse('new-campaign')}?corpus={checked.corpus.pk}"
+    page = client_of(checked.researcher).get(address)
+    usual = page.context["form"].fields["raters_per_item"].widget.attrs["data-usual"]
+    assert json.loads(usual)["ethics"] == 4
+
+
+@pytest.mark.parametrize(("number", "raters"), [({}, 4), ({"raters_per_item": 2}, 2)])
+def test_a_release_check_of_the_api_has_four_reviewers_unless_a_number_is_named(
+    checked: World, number: dict[str, int], raters: int
+) -> None:
+    body = {"name": "second check", "corpus": "chats", "scheme": "ethics", **number}
+    answer = client_of(checked.researcher).post("/api/v1/campaigns/", body, content_type="application/json")
+    assert answer.status_code == 201, answer.content
+    assert answer.json()["raters_per_item"] == raters
 
 
 # What a reviewer sees of the scan.

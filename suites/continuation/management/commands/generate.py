@@ -16,13 +16,13 @@ from jobs import runs
 from jobs.endpoints.parameter_inputs import add_parameters, parameters_from_options
 from jobs.errors import JobError
 from jobs.models import Run
-from judges.management.run_options import add_settings
-from judges.runs.lookup import NOTHING_FAILED, PARTS, Drive, corpus_named, endpoint_named, split_for
+from judges.management.run_options import add_exclude, add_settings
+from judges.runs.lookup import NOTHING_FAILED, PARTS, Drive, corpus_named, endpoint_named
 from judges.runs.selection import settings_of
 from suites.continuation.generators import GENERATORS
 from suites.continuation.models import Production
 from suites.continuation.productions import production_actions
-from suites.continuation.productions.dialogues import Dialogues
+from suites.continuation.productions.dialogues import Dialogues, select_dialogues
 from suites.continuation.productions.pipelines import usage_totals
 from suites.continuation.productions.plans import Generation
 from suites.continuation.productions.production_actions import estimate
@@ -81,6 +81,7 @@ class Command(DatabaseCommand):
         parser.add_argument(
             "--first", type=int, default=0, help="at most this many dialogues, in order of their ids"
         )
+        add_exclude(parser)
         parser.add_argument(
             "--estimate", action="store_true", help="only say what it would take, as JSON; send nothing"
         )
@@ -158,15 +159,7 @@ def _prepare_generation(options: dict[str, Any]) -> tuple[Generation, Dialogues]
         options["name"],
         parse_pairs(options["condition"], "--condition"),
     )
-    dialogues = Dialogues(
-        corpus,
-        split_for(corpus, options["part"]),
-        options["part"],
-        options["min_turns"],
-        options["max_turns"],
-        options["first"],
-    )
-    return generation, dialogues
+    return generation, select_dialogues(corpus, options)
 
 
 def parse_pairs(texts: Sequence[str], option: str) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from jobs.endpoints.parameter_inputs import add_parameters, parameters_from_opti
 from jobs.errors import JobError
 from jobs.models import Run
 from jobs.runs import ACTIVE, OPEN
+from judges.management.run_options import add_exclude
 from judges.runs.lookup import Drive, corpus_named, endpoint_named
 from suites.continuation.models import Benchmark
 from suites.continuation.productions import benchmark_actions
@@ -72,6 +73,7 @@ class Command(DatabaseCommand):
             "--part-tokens", type=int, default=Order.__dataclass_fields__["part_tokens"].default, metavar="N",
             help="the metadata of longer conversations are read in parts of this many tokens",
         )  # fmt: skip
+        add_exclude(parser)
         failed = parser.add_mutually_exclusive_group()
         failed.add_argument("--retry-failed", action="store_true", help="ask again for what failed before")
         failed.add_argument(
@@ -163,4 +165,5 @@ def _read_order(options: dict[str, Any]) -> Order:
         part_tokens=options["part_tokens"],
         parameters=parameters_from_options(options, "model"),
         allow_fewer=options["allow_fewer"],
+        exclude=options["exclude"],
     )

@@ -13,10 +13,10 @@ from config.commands import refuse_unused
 from jobs.endpoints.parameter_inputs import add_parameters, parameters_from_options
 from jobs.errors import JobError
 from jobs.runs import CAPS
-from judges.management.run_options import add_settings
-from judges.runs.lookup import PARTS, corpus_named, split_for
+from judges.management.run_options import add_exclude, add_settings
+from judges.runs.lookup import PARTS, corpus_named
 from suites.continuation.management.commands import generate
-from suites.continuation.productions.dialogues import Dialogues
+from suites.continuation.productions.dialogues import select_dialogues
 from suites.group_chat import baselines
 from suites.group_chat.scenarios.agents import AGENTS
 
@@ -50,6 +50,7 @@ class Command(generate.Command):
         )
         parser.add_argument("--trials", type=int, default=1, help="how often it goes through each scenario")
         parser.add_argument("--part", choices=PARTS, default="", help="dev or test of the split, or training")
+        add_exclude(parser)
         parser.add_argument(
             "--first", type=int, default=0, help="at most this many scenarios, in order of their ids"
         )
@@ -86,13 +87,14 @@ class Command(generate.Command):
         refuse_unused(unread, names, "it is for a model: give --endpoint, not --agent")
         try:
             corpus = corpus_named(options["corpus"])
-            part = options["part"]
             played = baselines.play(
                 by=None,
                 baseline=baselines.Baseline(
                     options["agent"], options["agent_mode"], options["trials"], options["draws"] or 0
                 ),
-                dialogues=Dialogues(corpus, split_for(corpus, part), part, first=options["first"]),
+                dialogues=select_dialogues(
+                    corpus, {name: options[name] for name in ("part", "first", "exclude")}
+                ),
             )
         except JobError as error:
             raise CommandError(str(error)) from None

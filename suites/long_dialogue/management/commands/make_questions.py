@@ -12,6 +12,7 @@ from annotation.errors import QuestionsRefused
 from annotation.models import Corpus
 from annotation.script_records import FACT, QUESTION
 from config.commands import DatabaseCommand
+from judges.management.run_options import add_exclude
 from suites.long_dialogue.editing import question_editing, question_sets
 from suites.long_dialogue.scripts.quiz import POLICIES
 from suites.long_dialogue.simulations import material as scripts
@@ -45,6 +46,7 @@ class Command(DatabaseCommand):
             "--no-presence", dest="presence", action="store_false",
             help="what was said in a session counts as known, whether the main character was there or not",
         )  # fmt: skip
+        add_exclude(parser)
         parser.add_argument("--apply", action="store_true", help="take over reviews of facts and questions")
         parser.add_argument("--endpoint", default="", help="name of the endpoint that drafts")
         for name, generator in GENERATORS.items():
@@ -97,6 +99,7 @@ class Command(DatabaseCommand):
                 seed=options["seed"],
                 policy=options["policy"],
                 presence=options["presence"],
+                exclude=options["exclude"],
                 by=None,
             )
         except QuestionsRefused as error:
