@@ -12,8 +12,7 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from annotation.campaigns import campaign_actions as campaigns
-from annotation.models import Campaign, Corpus, System, Task
-from annotation.records import HUMAN
+from annotation.models import Campaign, Corpus, Task
 from annotation.schemes.ratings import LOW
 from annotation.work import labels
 from annotation.work.leases import Hold
@@ -224,11 +223,11 @@ def load(*, by: User, endpoint: Endpoint, finish: Finish, exchanges: int = 7, pe
     corpus = cast(by=by, name=NAME, count=people)
     campaign = chats(by=by, corpus=corpus, people=people, exchanges=exchanges)
     fixed = chat_dialogues.make_dialogues(by=by, campaign=campaign, name=FIXED).corpus
+    check_release(fixed, by=by)
     write(fixed, by=by)
     respond(fixed, by=by, endpoint=endpoint, finish=finish)
     rate(fixed, by=by)
     judge(fixed, by=by, endpoint=endpoint, finish=finish)
-    check_release(fixed, by=by)
     for name, definition in STUDIES.items():
         study = studies.create(name=name, corpus=fixed, definition=definition, by=by)
         studies.compute(study=study, part="all", by=by)
@@ -382,8 +381,6 @@ def check_release(corpus: Corpus, *, by: User) -> None:
         scheme="ethics",
         raters_per_item=len(reviewers),
         annotators=reviewers,
-        systems=[System.objects.get(corpus=corpus, name=HUMAN)],
-        include_self=True,
     )
     campaigns.open(by=by, campaign=campaign)
     for number, person in enumerate(reviewers):
