@@ -542,6 +542,10 @@ class GenerateRun:
         """Reset failed productions whose calls are waiting again."""
         take_up(run)
 
+    def awaits_calls(self, run: Run) -> bool:
+        """Return False: its calls are all there, or come with the results of others."""
+        return False
+
     def settled(self, run: Run) -> None:
         """Count finished and failed productions; a failed production fails the run."""
         reconcile(run)
