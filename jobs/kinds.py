@@ -168,6 +168,9 @@ class RunKind(Protocol):
     def reopened(self, run: Run) -> None:
         """Handle a run that resumes: its failed calls are retried."""
 
+    def awaits_calls(self, run: Run) -> bool:
+        """Whether calls come from elsewhere later: then it stays open also while none is unfinished."""
+
     def settled(self, run: Run) -> None:
         """Count the results of a finished run into its columns; the caller saves it afterwards."""
 

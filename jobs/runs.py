@@ -344,9 +344,13 @@ def put_caps(run: Run, caps: Mapping[str, Any]) -> None:
 
 @transaction.atomic
 def settle(run_id: int) -> str:
-    """Close a run without unfinished calls: done, or failed if a call failed. Return its state."""
+    """Close a run without unfinished calls: done, or failed if a call failed. Return its state.
+
+    One that awaits calls from elsewhere stays as it is.
+    """
     run = Run.objects.select_for_update().get(pk=run_id)
-    if run.state in OPEN and not run.calls.filter(state__in=UNFINISHED).exists():
+    is_ended = run.state in OPEN and not run.calls.filter(state__in=UNFINISHED).exists()
+    if is_ended and not run_kind(run.kind).awaits_calls(run):
         failed = run.calls.filter(state=Call.State.FAILED).count()
         run.state = Run.State.FAILED if failed else Run.State.DONE
         run.error = _failure(run, failed) if failed else ""
@@ -378,14 +382,15 @@ def stop_with_error(run_id: int, error: str) -> None:
 
 
 def reopen(run: Run) -> None:
-    """Queue a run that has unfinished calls, close one that has none; also saves the fields that `start`
-    changed.
+    """Queue a run that has unfinished calls or awaits some, close one that does not; also saves the fields
+    that `start` changed.
     """
     run.pause_reason, run.paused_by, run.at_cap, run.unserved_since = "", None, False, None
     run_kind(run.kind).reopened(run)
     waiting = run.calls.filter(state__in=UNFINISHED).count()
-    ended = not waiting and run.state in OPEN
-    if waiting:
+    is_open = waiting > 0 or run_kind(run.kind).awaits_calls(run)
+    ended = not is_open and run.state in OPEN
+    if is_open:
         run.state, run.error, run.finished_at = Run.State.QUEUED, "", None
     elif ended:
         failed = run.calls.filter(state=Call.State.FAILED).exists()

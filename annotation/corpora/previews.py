@@ -220,15 +220,15 @@ def _try_import(prepared: PreparedImport, path: Path, **options: Any) -> None:
     preview.notes = result.notes or preview.notes
 
 
-def _choose_mapping(prepared: PreparedImport, chosen: Mapping[str, Any], remembers: bool) -> None:
+def _choose_mapping(prepared: PreparedImport, mapping: Mapping[str, Any], remembers: bool) -> None:
     profile = prepared.outline.profile
     assert profile is not None
     names = [column.name for column in profile.columns]
     prepared.earlier = earlier_import(names)
     guesses = {reading.key: reading for reading in profile.readings}
-    if chosen:
-        prepared.mapping = read_mapping(chosen, names, allow_repeats=True)
-        read_mapping(chosen, names)
+    if mapping:
+        prepared.mapping = read_mapping(mapping, names, allow_repeats=True)
+        read_mapping(mapping, names)
     elif prepared.earlier and remembers:
         prepared.mapping = read_mapping(prepared.earlier.mapping, names)
         settings = {

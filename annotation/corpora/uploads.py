@@ -221,8 +221,8 @@ def propose_name(file_name: str) -> str:
     name = "".join(letter if letter.isprintable() and letter != "/" else " " for letter in stem).strip()[:90]
     name = name or "corpus"
     names = (name, *(f"{name} {number}" for number in range(2, 1000)))
-    taken = set(Corpus.objects.filter(name__startswith=name).values_list("name", flat=True))
-    return next((candidate for candidate in names if candidate not in taken), "")
+    existing = set(Corpus.objects.filter(name__startswith=name).values_list("name", flat=True))
+    return next((candidate for candidate in names if candidate not in existing), "")
 
 
 def revise(*, upload: Upload, **options: Any) -> None:

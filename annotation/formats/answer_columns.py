@@ -44,7 +44,7 @@ NAMES_OF_PARTS = ITEMS.union(
     *(HEADERS[meaning] for meaning in ("response", "text", "system", "prompt", "context"))
 )
 SYSTEM_OF_PAIR = re.compile(r"(?:model|system|bot)[_ -]?(?:a|b|1|2|left|right)\b", re.IGNORECASE)
-GIVEN = ("input.", "input:", "hint:", "meta.", "metadata.")
+CONTEXT_PREFIXES = ("input.", "input:", "hint:", "meta.", "metadata.")
 """What platforms put before the names of columns that are not answers."""
 NUMBERED_QUESTION = re.compile(r"(?:q|qn|question|frage|pregunta|item_q)[_ .-]?\d{1,3}[a-z]?", re.IGNORECASE)
 NO_LABELS = frozenset(["response", "answer", "code", "points"])
@@ -90,19 +90,19 @@ class Answers:
 
 def answer_columns(
     columns: Mapping[str, ColumnProfile],
-    taken: Iterable[str] = (),
+    excluded: Iterable[str] = (),
     *,
     has_rater: bool = False,
     varying: Collection[str] = (),
     are_sure: bool = False,
 ) -> Answers:
-    """Find the columns of answers among those that are not taken; `has_rater`: rows name their rater.
+    """Find the columns of answers among those that are not excluded; `has_rater`: rows name their rater.
 
     `varying` are the columns that differ between rows about the same item, as answers of several raters do.
     With `are_sure`, columns whose header does not say that they are answers are left out.
     """
     answers = Answers()
-    passed = set(taken)
+    passed = set(excluded)
     names: dict[str, AnswerName] = {}
     reasons: list[AnswerName] = []
     people = _people(columns.values(), passed) if are_sure and not has_rater else {}
@@ -144,7 +144,7 @@ def answer_columns(
                 answers.unclear.append(column.name)
                 answers.doubts.append(f"{column.name} may hold answers, too")
     if people:
-        answers.doubts.append(f"{_listed(people)} may be raters or questions")
+        answers.doubts.append(f"{_join_names(people)} may be raters or questions")
     _leave_out_contents(names, columns, answers)
     if not has_rater:
         _take_numbered_for_raters(names, columns, answers)
@@ -158,12 +158,12 @@ def answer_columns(
     return answers
 
 
-def _people(columns: Iterable[ColumnProfile], taken: Collection[str]) -> dict[str, AnswerName]:
+def _people(columns: Iterable[ColumnProfile], excluded: Collection[str]) -> dict[str, AnswerName]:
     """Return columns that may be raters: plain names such as `Anna` with the same answers on some rows."""
     plain = [
         column
         for column in columns
-        if column.name not in taken
+        if column.name not in excluded
         and column.name.isalpha()
         and not column.meanings
         and not column.is_list
@@ -217,7 +217,7 @@ def _take_numbered_for_raters(
         if len(group) > 1 and all(_shares_values(columns[group[0]], [columns[name]]) for name in group):
             for name in group:
                 names[name] = replace(names[name], rater=name, kind="human", question=stem)
-            answers.doubts.append(f"{_listed(group)} may be raters or questions")
+            answers.doubts.append(f"{_join_names(group)} may be raters or questions")
 
 
 def _name_judges(names: dict[str, AnswerName], columns: Mapping[str, ColumnProfile]) -> None:
@@ -254,7 +254,7 @@ def _may_answer(column: ColumnProfile, name: AnswerName) -> bool:
     if (
         (column.is_list and "[]." in name.name)
         or SYSTEM_OF_PAIR.search(name.name)
-        or name.name.casefold().startswith(GIVEN)
+        or name.name.casefold().startswith(CONTEXT_PREFIXES)
     ):
         return False
     if (column.is_list or column.looks_like == "constant") and not _is_sure(column, name):
@@ -340,9 +340,9 @@ def _split_unknown(
     if len(weak) == 1:
         parts = names[weak[0]]
         names[weak[0]] = answer_without_rater(parts)
-    named = {name: parts for name, parts in names.items() if parts.rater}
+    with_rater = {name: parts for name, parts in names.items() if parts.rater}
     unnamed = [name for name, parts in names.items() if not parts.rater and not parts.item]
-    shared = {parts.question.casefold() for parts in named.values() if not parts.is_generic}
+    shared = {parts.question.casefold() for parts in with_rater.values() if not parts.is_generic}
     split = _split_by_question(unnamed, names, shared, answers) if unnamed else {}
     if not split and len(unnamed) >= 3:
         split = _grid(unnamed, answers)
@@ -355,7 +355,7 @@ def _split_unknown(
     other_scales = _different_scales(columns[name] for name in names.keys() - set(unsure))
     if not unsure:
         return
-    if has_rater and not named and not split:
+    if has_rater and not with_rater and not split:
         others = [name for name in unsure if columns[name].guess.look in ("category", "score")]
         for name in unsure:
             if varying or (sure and (name in others or not _shares_values(columns[name], other_scales))):
@@ -363,9 +363,9 @@ def _split_unknown(
                 answers.unclear.append(name)
         remaining = [name for name in unsure if name in names]
         if remaining:
-            answers.doubts.append(f"{_listed(remaining)} may be something other than questions")
+            answers.doubts.append(f"{_join_names(remaining)} may be something other than questions")
         return
-    if named or split:
+    if with_rater or split:
         generic = _different_scales(
             columns[name] for name, parts in names.items() if parts.rater and parts.is_generic
         )
@@ -374,7 +374,7 @@ def _split_unknown(
                 names[name] = replace(names[name], rater=name, kind="human", question="")
                 if FACT.match(name):
                     answers.doubts.append(f"{name} may be a rater or the right answer")
-                elif not all(parts.is_generic for parts in named.values()):
+                elif not all(parts.is_generic for parts in with_rater.values()):
                     answers.doubts.append(f"{name} may be a rater or a question")
             else:
                 if _shares_values(columns[name], other_scales) and columns[name].guess.look != "score":
@@ -415,7 +415,7 @@ def _raters_or_questions(
         elif len(best) > 1:
             names[name] = replace(names[name], rater=names[name].name, kind="human", question="")
     if len(best) > 1 and not is_figures:
-        answers.doubts.append(f"{_listed(best)} may be raters or questions")
+        answers.doubts.append(f"{_join_names(best)} may be raters or questions")
     elif best and not is_figures:
         answers.doubts.append(f"{best[0]} may be something other than answers")
 
@@ -429,8 +429,8 @@ def _split_by_question(
         side.casefold() for name in unnamed for sides in _sides(name) for side in sides if _is_usual(side)
     )
     for name in unnamed:
-        for left, right in _sides(name):
-            for rater, question in ((left, right), (right, left)):
+        for before, after in _sides(name):
+            for rater, question in ((before, after), (after, before)):
                 is_part = {token.base for token in tokens_of(rater)} & (NAMES_OF_PARTS | QUALITIES | GENERIC)
                 is_shared = question.casefold() in shared
                 recurs = _is_usual(question) and usual[question.casefold()] > 1
@@ -440,7 +440,7 @@ def _split_by_question(
     raters = {rater.casefold() for rater, _ in splits.values()}
     is_grid = len(raters) > 1 and len(splits) > len(raters)
     if unknown and not is_grid:
-        answers.doubts.append(f"{_listed(unknown)} may be questions of one rater")
+        answers.doubts.append(f"{_join_names(unknown)} may be questions of one rater")
     return splits
 
 
@@ -479,26 +479,28 @@ def _sides(name: str) -> list[tuple[str, str]]:
 
 def _grid(unnamed: list[str], answers: Answers) -> dict[str, tuple[str, str]]:
     """Split names whose parts recur as raters and questions: each of two or more with each."""
-    lefts = Counter(left.casefold() for name in unnamed for left, _ in _sides(name))
-    rights = Counter(right.casefold() for name in unnamed for _, right in _sides(name))
+    befores = Counter(before.casefold() for name in unnamed for before, _ in _sides(name))
+    afters = Counter(after.casefold() for name in unnamed for _, after in _sides(name))
     splits = {}
     for name in unnamed:
         sides = [
-            (min(lefts[left.casefold()], rights[right.casefold()]), left, right)
-            for left, right in _sides(name)
+            (min(befores[before.casefold()], afters[after.casefold()]), before, after)
+            for before, after in _sides(name)
         ]
-        count, left, right = max(sides, default=(0, "", ""))
+        count, before, after = max(sides, default=(0, "", ""))
         if count > 1:
-            splits[name] = (left, right)
-    first = {left.casefold() for left, _ in splits.values()}
-    second = {right.casefold() for _, right in splits.values()}
+            splits[name] = (before, after)
+    first = {before.casefold() for before, _ in splits.values()}
+    second = {after.casefold() for _, after in splits.values()}
     if len(first) < 2 or len(second) < 2 or len(splits) < max(4, 0.75 * len(first) * len(second)):
         return {}
     usual_first, usual_second = (sum(_has_quality(side) for side in sides) for sides in (first, second))
     if usual_first == usual_second:
-        answers.doubts.append(f"either {_listed(sorted(first))} or {_listed(sorted(second))} are the raters")
+        answers.doubts.append(
+            f"either {_join_names(sorted(first))} or {_join_names(sorted(second))} are the raters"
+        )
     if usual_first > usual_second:
-        return {name: (right, left) for name, (left, right) in splits.items()}
+        return {name: (after, before) for name, (before, after) in splits.items()}
     return splits
 
 
@@ -579,7 +581,7 @@ def _doubt_raters(
     if len(called) > 1 or (called and "human" not in raters.values()):
         are_numbers = all(rater.isdigit() for rater in called)
         others = "raters, or other things that are rated" if are_numbers else "people or models"
-        answers.doubts.append(f"{_listed(called)} may be {others}")
+        answers.doubts.append(f"{_join_names(called)} may be {others}")
     if any(rater.casefold() == "human" for rater in raters):
         answers.doubts += [
             f"{rater} may be a person or a model"
@@ -633,7 +635,7 @@ def _explained(reason: AnswerName, answers: Answers) -> tuple[str, str] | None:
     return by_question[0] if len(by_question) == 1 else None
 
 
-def _listed(names: Iterable[str], most: int = 6) -> str:
+def _join_names(names: Iterable[str], most: int = 6) -> str:
     names = list(names)
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more

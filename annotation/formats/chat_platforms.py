@@ -596,9 +596,9 @@ def _prepare_lm_studio(raw: Raw, left_out: Counter[str]) -> Iterator[Raw]:
     for number, message in enumerate(objects_at(raw, "messages")):
         path = f"messages[{number}].versions"
         versions = objects_at(message, "versions", f"messages[{number}]")
-        chosen = message.get("currentlySelected")
-        is_place = isinstance(chosen, int) and 0 <= chosen < len(versions)
-        version = versions[chosen] if is_place and isinstance(chosen, int) else (versions or [{}])[0]
+        selected = message.get("currentlySelected")
+        is_place = isinstance(selected, int) and 0 <= selected < len(versions)
+        version = versions[selected] if is_place and isinstance(selected, int) else (versions or [{}])[0]
         left_out["replies that were not chosen"] += max(0, len(versions) - 1)
         steps = [step for step in objects_at(version, "steps", path) if _is_visible(step)]
         texts = [text_of(part.get("content"), f"{path}.content") for part in steps or [version]]

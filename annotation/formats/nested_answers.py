@@ -158,7 +158,7 @@ def _is_judge(column: ColumnProfile) -> bool:
 
 
 def lists_by_position(
-    columns: Mapping[str, ColumnProfile], taken: Collection[str]
+    columns: Mapping[str, ColumnProfile], excluded: Collection[str]
 ) -> tuple[dict[str, AnswerName], list[str]]:
     """Return the names of answers and reasons in lists with one element a rater, and what is doubtful.
 
@@ -166,7 +166,7 @@ def lists_by_position(
     """
     unsure = {c.name: c.lengths for c in columns.values() if c.lengths and c.n and not _has_answers(c)}
     lengths_of_others = {*unsure.values()}
-    free = [c for c in columns.values() if c.name not in taken and c.name not in unsure]
+    free = [c for c in columns.values() if c.name not in excluded and c.name not in unsure]
     names: dict[str, AnswerName] = {}
     doubts: list[str] = []
     groups = []
@@ -213,7 +213,7 @@ def _may_have_raters(name: str) -> bool:
 
 
 def dictionaries_by_rater(
-    columns: Iterable[ColumnProfile], taken: Collection[str]
+    columns: Iterable[ColumnProfile], excluded: Collection[str]
 ) -> tuple[dict[str, AnswerName], list[str]]:
     """Return the names of answers in dictionaries whose keys are raters, and what is doubtful about them.
 
@@ -225,7 +225,7 @@ def dictionaries_by_rater(
     for column in columns:
         parts = column.name.split(".")
         place = next((n for n, part in enumerate(parts[:-1]) if _may_have_raters(part)), None)
-        if place is not None and column.name not in taken and column.n and not is_of_list(column.name):
+        if place is not None and column.name not in excluded and column.n and not is_of_list(column.name):
             question = ".".join(parts[place + 2 :])
             owners.setdefault(parts[place], []).append((parts[place + 1], question, column))
     for owner, entries in owners.items():

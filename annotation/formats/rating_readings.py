@@ -36,9 +36,11 @@ LONG_ROLES = (
 )
 
 
-def _item_columns(draft: Draft, sample: Sample, taken: Iterable[str], rater: str, question: str = "") -> None:
+def _item_columns(
+    draft: Draft, sample: Sample, excluded: Iterable[str], rater: str, question: str = ""
+) -> None:
     """Add the columns that say what is rated, so that each rater answers once for each item."""
-    passed = set(taken)
+    passed = set(excluded)
     free = [
         c
         for c in sample.columns.values()
@@ -257,10 +259,10 @@ def read_long(sample: Sample) -> Reading | None:
     ]
     own = {name.strip().casefold() for name in sample.columns}
     is_own = {"rater", "value"} <= own and bool(own & {"item", "dialogue"})
-    taken = {rater, *(c.name for c in values[:1]), *(c.name for c in questions[:1])}
+    excluded = {rater, *(c.name for c in values[:1]), *(c.name for c in questions[:1])}
     others = answer_columns(
         sample.columns,
-        {*taken, *(c.name for c in sample.columns.values() if c.name.casefold() in LONG_ROLES)},
+        {*excluded, *(c.name for c in sample.columns.values() if c.name.casefold() in LONG_ROLES)},
         has_rater=True,
     )
     value = (exact or values)[0]

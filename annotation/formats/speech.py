@@ -372,8 +372,8 @@ def _chat(lines: list[str], notes: Notes) -> list[Transcript]:
             is_said = False
             if line.startswith("@Participants:"):
                 for part in line.partition(":")[2].split(","):
-                    if named := PARTICIPANT.match(part):
-                        speakers[named["code"]] = " ".join(named["rest"].split())
+                    if participant := PARTICIPANT.match(part):
+                        speakers[participant["code"]] = " ".join(participant["rest"].split())
             elif line.startswith(("@Date:", "@Languages:", "@Situation:", "@Location:")):
                 name, _, value = line.partition(":")
                 transcript.metadata[name[1:].lower()] = value.strip()

@@ -66,13 +66,14 @@ class FormAnswers(AnswerTable):
                 self.clusters[record.id] = record.cluster
             for label in record.labels:
                 self._learn(label, label.level)
-        held = counted(len(dialogues), "dialogue")
+        size = counted(len(dialogues), "dialogue")
         if not self.n_labels:
             raise RatingsFileError(
-                self.path, f"holds {held} and no labels (read as {self.format.key}: {self.format.title})"
+                self.path,
+                f"holds {size} and no labels (read as {self.format.key}: {self.format.title})",
             )
         self.sentence = (
-            f"{self.format.title} ({self.format.key}), {counted(self.n_labels, 'label')} of {held}"
+            f"{self.format.title} ({self.format.key}), {counted(self.n_labels, 'label')} of {size}"
         )
 
     def _learn(self, label: LabelRecord, level: str, values: Sequence[float | str] = ()) -> None:

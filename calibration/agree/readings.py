@@ -275,8 +275,8 @@ def _mapping_of(path: Path, table: TableFile, reading: Reading) -> tuple[ColumnM
         ]
         own = ColumnMapping(tuple(roles), named_scales)
         return _with_clusters(own, columns, reading), "each row is one answer", False
-    named = [*reading.raters, *(reading.judges or ())]
-    if reading.raters and set(named) <= set(columns):
+    raters = [*reading.raters, *(reading.judges or ())]
+    if reading.raters and set(raters) <= set(columns):
         return (
             _of_rater_columns(columns, reading),
             "each row is one item, with a column for each rater",
@@ -329,15 +329,15 @@ def _guessed(path: Path, table: TableFile, reading: Reading) -> tuple[ColumnMapp
         profile = describe(table)
     except ImportProblem as problem:
         raise _refused(path, problem) from None
-    chosen = profile.of_ratings or _only_reading(profile, reading)
-    if chosen is None:
+    certain_reading = profile.of_ratings or _only_reading(profile, reading)
+    if certain_reading is None:
         raise UncertainReading(path, _reason(profile), table)
-    _check_raters(path, table, profile, chosen.mapping)
-    mapping = _with_clusters(_without_scales(chosen.mapping), table.columns, reading)
+    _check_raters(path, table, profile, certain_reading.mapping)
+    mapping = _with_clusters(_without_scales(certain_reading.mapping), table.columns, reading)
     items = mapping.all_of("item")
     if len(items) > 1 and not (mapping.of("cluster") or mapping.has_dialogues or reading.no_cluster):
         mapping = replace(mapping, columns=(*mapping.columns, Column(items[0].name, "cluster")))
-    sentence = chosen.sentence.rstrip(".")
+    sentence = certain_reading.sentence.rstrip(".")
     return mapping, sentence.replace("Each row", "each row", 1)
 
 
@@ -418,10 +418,10 @@ def _reason(profile: Profile) -> str:
             " or name the columns with --map label@RATER=COLUMN"
         )
     doubts = "; ".join(rated[0].doubts[:3]) or "it holds dialogues as well"
-    named = Reading(scale=Scale("any"), missing=frozenset(["any"]))
+    decided = Reading(scale=Scale("any"), missing=frozenset(["any"]))
     questions = {*rated[0].mapping.scales, rated[0].mapping.of("value")}
     are_about_scales = bool(rated[0].doubts) and all(
-        doubt.partition(": ")[0] in questions and _is_about_scale(doubt, named) and "codes:" not in doubt
+        doubt.partition(": ")[0] in questions and _is_about_scale(doubt, decided) and "codes:" not in doubt
         for doubt in rated[0].doubts
     )
     are_about_items = [doubt.startswith(REPEATED) or " may be the item" in doubt for doubt in rated[0].doubts]
@@ -521,8 +521,8 @@ def survey_of(tables: Sequence[AnswerTable], reading: Reading) -> Survey:
             if row.get("level") or reading.scale.level:
                 continue
             question = row["question"]
-            chosen = not reading.questions or bool({question, row["group"]} & set(reading.questions))
-            if chosen and row["value"] and not means_nothing(row["value"], reading.missing):
+            is_selected = not reading.questions or bool({question, row["group"]} & set(reading.questions))
+            if is_selected and row["value"] and not means_nothing(row["value"], reading.missing):
                 by_question = scores if _is_metric(row["kind"]) else answers
                 by_question.setdefault(question, Counter())[row["value"]] += 1
     scales = {}

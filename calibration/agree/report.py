@@ -556,8 +556,8 @@ class Section:
     @property
     def cautions(self) -> tuple[str, ...]:
         """What limits the figures of the first screen."""
-        shown = Analysis(panel=tuple(row.entry for row in self.summary))
-        return _limits(self.ratings, shown, self.cluster, with_titles=False)
+        summary = Analysis(panel=tuple(row.entry for row in self.summary))
+        return _limits(self.ratings, summary, self.cluster, with_titles=False)
 
     @property
     def interval_method(self) -> str:

@@ -478,9 +478,9 @@ def topics(result: Snapshot, names: Names, params: PageParams | None) -> list[To
     views = _agreement(result, agreement, link, is_judged=has_judges)
     by_topic[judged].append(SectionView(below[judged], views))
     for section, section_views in sections(result, params):
-        drawn = _with_svg(section.charts(result))
+        section_charts = _with_svg(section.charts(result))
         topic = judged if section.topic == "judge-agrees" else section.topic
-        by_topic[topic].append(SectionView(drawn, section_views, section.key, section.leads))
+        by_topic[topic].append(SectionView(section_charts, section_views, section.key, section.leads))
     by_topic["paper-tables"].append(SectionView([], _published(result)))
     visible: set[Topic] = {"rater-by-rater", "method"}
     if params is not None and any(q.people and q.names(JUDGE) for q in questions):

@@ -148,6 +148,10 @@ class ImproveRun:
     def reopened(self, run: Run) -> None:
         """Nothing to do: the calls alone determine what is repeated."""
 
+    def awaits_calls(self, run: Run) -> bool:
+        """Return False: its calls are all there, or come with the results of others."""
+        return False
+
     def settled(self, run: Run) -> None:
         """Continue the search."""
         run.values = SearchRequest.objects.filter(search=run.scope["search"], text__isnull=False).count()

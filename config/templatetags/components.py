@@ -2,26 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from django import template
 from django.forms import BoundField
 from django.template.base import render_value_in_context
+from django.template.defaultfilters import unordered_list
 from django.template.loader import render_to_string
+from django.templatetags.static import static
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 register = template.Library()
 
+Tag = TypeVar("Tag", bound=Callable[..., SafeString])
+
+
+class ConditionalNode(template.Node):
+    """A tag of which nothing is rendered where its condition is empty or false."""
+
+    def __init__(self, node: Any, condition: Any) -> None:
+        self.node = node
+        self.nodelist = getattr(node, "nodelist", template.NodeList())
+        self.condition = condition
+
+    def render(self, context: template.Context) -> SafeString:
+        is_shown = self.condition.resolve(context, ignore_failures=True)
+        return SafeString(self.node.render(context) if is_shown else "")
+
+
+def conditional(tag: Tag) -> Tag:
+    """Let a tag, registered below this, take `when`, as in `{% part "Notes" when=notes %}`."""
+    compile_tag = register.tags[tag.__name__]
+
+    def compile_conditional(parser: Any, token: Any) -> template.Node:
+        bits = token.split_contents()
+        conditions = [bit.removeprefix("when=") for bit in bits if bit.startswith("when=")]
+        token.contents = " ".join(bit for bit in bits if not bit.startswith("when="))
+        node = compile_tag(parser, token)
+        return ConditionalNode(node, parser.compile_filter(conditions[0])) if conditions else node
+
+    register.tag(tag.__name__, compile_conditional)
+    return tag
+
 
 @dataclass(frozen=True)
 class Heading:
     """A column of a table: whether it holds numbers, and whether only screen readers get its heading.
 
-    The list sorts by it at `href`; `direction` is how it is sorted now (`ascending`, `descending`).
+    The list sorts by it at `href`; `direction` is how it is sorted now (`ascending`, `descending`). As a cell
+    of a row it may have classes, `kind`.
     """
 
     text: Any
@@ -30,6 +63,7 @@ class Heading:
     key: str = ""
     href: str = ""
     direction: str = ""
+    kind: str = ""
 
 
 @register.filter
@@ -61,6 +95,12 @@ def figure(value: Any) -> Heading:
 
 
 @register.filter
+def cell(value: Any, kind: str) -> Heading:
+    """Return a value as a cell with classes, such as `words` for a text that wraps."""
+    return Heading(value, kind=kind)
+
+
+@register.filter
 def figures(values: Iterable[Any]) -> list[Heading]:
     """Return values as cells of columns of numbers."""
     return [figure(value) for value in values]
@@ -68,26 +108,29 @@ def figures(values: Iterable[Any]) -> list[Heading]:
 
 @register.simple_tag(takes_context=True)
 def row(context: template.Context, *cells: Any) -> SafeString:
-    """Return a row of a table: its first cell names it; `figure` and `figures` make cells of numbers."""
+    """Return a row of a table: its first cell names it; `figure`, `figures` and `cell` give cells classes."""
     line = []
-    values = [value for cell in cells for value in (cell if isinstance(cell, list) else [cell])]
+    values = [value for entry in cells for value in (entry if isinstance(entry, list) else [entry])]
     for place, value in enumerate(values):
-        cell = value if isinstance(value, Heading) else Heading(value)
-        text = mark_safe(render_value_in_context(cell.text, context))
-        pattern = '<td class="n">{}</td>' if cell.is_numeric else "<td>{}</td>"
-        line.append(format_html(pattern if place else '<th scope="row">{}</th>', text))
+        entry = value if isinstance(value, Heading) else Heading(value)
+        text = mark_safe(render_value_in_context(entry.text, context))
+        kind = _attributes({"class": "n" if entry.is_numeric else entry.kind or None})
+        line.append(format_html("<td{}>{}</td>" if place else '<th scope="row"{}>{}</th>', kind, text))
     return format_html("<tr>{}</tr>", mark_safe("".join(line)))
 
 
+@conditional
 @register.simple_block_tag
-def table(content: SafeString, *headings: Any, kind: str = "", none: Any = None, **frame: Any) -> SafeString:
+def table(
+    content: SafeString, *headings: Any, kind: str = "", none: Any = None, instead: Any = None, **frame: Any
+) -> SafeString:
     """Frame the rows of a table with its headings: texts, or lists of texts, with the filters above.
 
-    A keyword that `tableframe` takes names the table and places it; kind: a class of the table; none: what
-    stands in its place where it has no rows, empty for nothing.
+    A keyword that `tableframe` takes names the table and places it; kind: a class of the table; none: the
+    sentence that stands in its place where it has no rows, empty for nothing; instead: the element that does.
     """
-    if none is not None and not content.strip():
-        return format_html('<p class="text-secondary">{}</p>', none) if none else SafeString("")
+    if (none is not None or instead) and not content.strip():
+        return _in_place_of_rows(none, instead)
     columns = [
         heading if isinstance(heading, Heading) else Heading(heading)
         for argument in headings
@@ -97,12 +140,27 @@ def table(content: SafeString, *headings: Any, kind: str = "", none: Any = None,
     return tableframe(render_to_string("_components/table.html", names), **frame)
 
 
+def _in_place_of_rows(sentence: Any, element: Any) -> SafeString:
+    if element or not sentence:
+        return SafeString(element or "")
+    return format_html('<p class="text-secondary">{}</p>', sentence)
+
+
 @register.simple_block_tag(takes_context=True)
-def listing(context: template.Context, content: SafeString, page: Any, **frame: Any) -> SafeString:
+def listing(
+    context: template.Context,
+    content: SafeString,
+    page: Any,
+    none: Any = None,
+    instead: Any = None,
+    **frame: Any,
+) -> SafeString:
     """Frame the rows of a list (`config.listing`) with headings and pages, or say that nothing matches.
 
-    Keywords as for `table`.
+    Keywords as for `table`; without a filter, none and instead stand in the place of an empty list.
     """
+    if (none is not None or instead) and not page.object_list and not page.text:
+        return _in_place_of_rows(none, instead)
     names = {"page": page, "table": table(content, page.columns, **frame)}
     return render_to_string("_components/listing.html", names, request=context["request"])
 
@@ -142,6 +200,7 @@ def emptystate(title: Any, text: Any, action: Any = "", route: str = "", *values
     return render_to_string("_components/empty.html", names | {"href": href})
 
 
+@conditional
 @register.simple_block_tag
 def part(
     content: SafeString, title: Any = "", *, id: str = "", label: str = "", note: Any = "", beside: Any = ""
@@ -154,6 +213,7 @@ def part(
     return render_to_string("_components/part.html", names)
 
 
+@conditional
 @register.simple_block_tag(takes_context=True)
 def form(
     context: template.Context,
@@ -178,6 +238,17 @@ def form(
     return render_to_string("_components/post.html", names | {"csrf_token": context.get("csrf_token")})
 
 
+@register.simple_tag(takes_context=True)
+def fieldform(
+    context: template.Context, fields: Any, button: Any = "", route: str = "", *values: Any, **frame: Any
+) -> SafeString:
+    """Return a form with all fields of a Django form and its button; the rest as for `form`."""
+    names = {"form": fields}
+    content = render_to_string("_components/form.html", names, request=context.get("request"))
+    return form(context, content, button, route, *values, **frame)
+
+
+@conditional
 @register.simple_tag(takes_context=True)
 def act(
     context: template.Context,
@@ -205,6 +276,42 @@ def pick(key: Any, name: Any) -> SafeString:
         {"id": f"select-{key}", "value": key, "aria-label": f"Select {name}", "class": "form-check-input"}
     )
     return format_html('<td><input type="checkbox" name="selected" form="bulk"{}></td>', pairs)
+
+
+@register.filter
+def script(name: str) -> SafeString:
+    """Return the element that loads a script of `static/js`; `module` loads one that imports others."""
+    return format_html('<script src="{}" defer></script>', static(f"js/{name}.js"))
+
+
+@register.filter
+def module(name: str) -> SafeString:
+    """Return the element that loads a script of `static/js` as a module."""
+    return format_html('<script type="module" src="{}"></script>', static(f"js/{name}.js"))
+
+
+@register.filter
+def styles(name: str) -> SafeString:
+    """Return the element that loads a style sheet of `static/css`."""
+    return format_html('<link rel="stylesheet" href="{}">', static(f"css/{name}.css"))
+
+
+@register.filter
+def statistic(entry: Any) -> SafeString:
+    """Return a figure with its interval, or the reason why there is none."""
+    return render_to_string("_components/statistic.html", {"entry": entry})
+
+
+@register.filter
+def proportion(share: Any) -> SafeString:
+    """Return a result that is a share, in per cent with its interval, or the reason why there is none."""
+    return render_to_string("_components/proportion.html", {"share": share})
+
+
+@register.filter
+def bullets(sentences: Iterable[Any], kind: str = "") -> SafeString:
+    """Return sentences as a list; kind: its classes."""
+    return format_html("<ul{}>{}</ul>", _attributes({"class": kind or None}), unordered_list(sentences))
 
 
 @register.filter
@@ -246,6 +353,7 @@ def state(state: str, is_empty: Any = False) -> SafeString:
     return badge(STATE_WORDS.get(state, state), tones[0] if tones else "")
 
 
+@conditional
 @register.simple_block_tag
 def card(
     content: SafeString, title: Any, *, level: int = 2, extra: str = "", note: Any = "", beside: Any = ""
@@ -267,6 +375,7 @@ def facts(context: template.Context, rows: Iterable[tuple[Any, Any]]) -> SafeStr
     return mark_safe("".join(fact(context, name, value) for name, value in rows))
 
 
+@conditional
 @register.simple_tag(takes_context=True)
 def fact(context: template.Context, term: Any, value: Any) -> SafeString:
     """Return an entry of `<dl class="facts">`; nothing where there is no value."""
@@ -291,6 +400,7 @@ def isolated(text: Any) -> SafeString:
     return format_html("<bdi>{}</bdi>", text)
 
 
+@conditional
 @register.simple_tag(takes_context=True)
 def input(
     context: template.Context, name: str, label: Any, value: Any = None, **attributes: Any
@@ -305,6 +415,7 @@ def input(
     return _field(label, format_html("<input{}>", _attributes(pairs | {"value": text})), beside)
 
 
+@conditional
 @register.simple_tag(takes_context=True)
 def textarea(
     context: template.Context, name: str, label: Any, value: Any = "", **attributes: Any
@@ -315,6 +426,7 @@ def textarea(
     return _field(label, format_html("<textarea{}>\n{}</textarea>", _attributes(pairs), text), beside)
 
 
+@conditional
 @register.simple_tag
 def fields(*parts: Any) -> SafeString:
     """Return fields of a Django form, single ones or lists of them; none for a field that it lacks."""
@@ -325,6 +437,7 @@ def fields(*parts: Any) -> SafeString:
     return mark_safe("".join(lines))
 
 
+@conditional
 @register.simple_tag
 def checkbox(name: str, label: Any, value: Any = None, **attributes: Any) -> SafeString:
     """Return a box to tick before its label; keywords are attributes, such as `checked`."""
@@ -339,6 +452,7 @@ def datalist(id: str, values: Iterable[Any]) -> SafeString:
     return format_html('<datalist id="{}">{}</datalist>', id, lines)
 
 
+@conditional
 @register.simple_tag
 def choices(
     name: str,
@@ -370,6 +484,7 @@ def _attribute(row: Any, name: str) -> Any:
 SELECTED = mark_safe(" selected")
 
 
+@conditional
 @register.simple_tag
 def select(
     name: str, label: Any, options: Iterable[Any], current: Any = None, **attributes: Any
@@ -401,6 +516,7 @@ def _options(options: Iterable[Any], current: Any) -> list[SafeString]:
     return lines
 
 
+@conditional
 @register.simple_tag
 def hidden(pairs: Iterable[tuple[str, Any]] = (), **values: Any) -> SafeString:
     """Return hidden fields of a form, from pairs or keywords; none for those without a value."""
@@ -472,6 +588,7 @@ def dialog(content: SafeString, id: str, *, title: str = "", closes: bool = Fals
     return render_to_string("_components/dialog.html", names)
 
 
+@conditional
 @register.simple_block_tag
 def fold(
     content: SafeString, id: str, *, title: str = "", result: str = "", is_open: bool = False

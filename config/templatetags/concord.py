@@ -141,11 +141,12 @@ OF_A_CORPUS = ("study", "bench", "round", "run", "gold", "simulation", "benchmar
 
 @register.simple_block_tag(takes_context=True)
 def tabs(context: template.Context, content: SafeString, corpus: Any = None) -> SafeString:
-    """Return the tabs that a page stands under, those of its corpus or of the library; in it: the page's tab.
+    """Return the tabs that a page stands under, those of its corpus or of the library.
 
-    Nothing for viewers who may open neither, and for a page without a corpus.
+    In it: the page's tab, where the address (`TAB_ADDRESSES`) does not tell. Nothing for viewers who may open
+    neither, and for a page without a corpus.
     """
-    current = content.strip()
+    current = content.strip() or _tab_of(context["request"].path_info)
     if not current or not is_researcher(context["request"].user):
         return SafeString("")
     if current in dict(LIBRARY):
@@ -159,6 +160,12 @@ def tabs(context: template.Context, content: SafeString, corpus: Any = None) -> 
         rows[-1:-1] = links_of("tabs", {"corpus": corpus})
     names = {"title": title, "href": rows[0][1], "current": current, "tabs": rows}
     return render_to_string("_components/tabs.html", names)
+
+
+def _tab_of(path: str) -> str:
+    words = path.strip("/").split("/")
+    beginnings = {words[0], "/".join(words[:2])}
+    return next((tab for tab, addresses in TAB_ADDRESSES.items() if addresses & beginnings), "")
 
 
 CORPUS_TABS = (
@@ -180,3 +187,17 @@ LIBRARY = (
     ("Names of judges", "raters"),
     ("Costs", "run-costs"),
 )
+
+
+TAB_ADDRESSES = {
+    "Annotation": {"campaigns", "adjudication"},
+    "Results": {"studies"},
+    "Gold and export": {"gold", "exports"},
+    "Schemes": {"schemes"},
+    "Prompts": {"prompts"},
+    "Endpoints": {"endpoints"},
+    "Names of judges": {"raters"},
+    "Costs": {"runs/costs"},
+    "Judges": {"runs", "workbench"},
+}
+"""Tabs with the first words of the addresses of their pages; a page with another tab names it."""

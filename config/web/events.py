@@ -67,20 +67,20 @@ class Streams:
         loop = asyncio.get_running_loop()
         ends = loop.time() + STREAM_SECONDS
         headers = [pair for pair in start["headers"] if pair[0].lower() != b"content-length"]
-        leaving = asyncio.create_task(wait_for_leaving(receive))
+        disconnect = asyncio.create_task(wait_for_leaving(receive))
         with self._queue(topic) as queue:
             try:
                 await send({**start, "headers": headers})
                 text = f"retry: {RETRY_MS}\n\n{_event(REOPENED)}"
-                while (left := ends - loop.time()) > 0:
+                while (remaining := ends - loop.time()) > 0:
                     async with asyncio.timeout_at(ends):  # a client that reads nothing ends there, too
                         await send({"type": "http.response.body", "body": text.encode(), "more_body": True})
-                    text = await _next(queue, leaving, min(left, QUIET_SECONDS))
+                    text = await _next(queue, disconnect, min(remaining, QUIET_SECONDS))
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
             except TimeoutError:
                 raise Gone from None
             finally:
-                leaving.cancel()
+                disconnect.cancel()
 
     @contextmanager
     def _queue(self, topic: str) -> Iterator[asyncio.Queue[str]]:
@@ -123,12 +123,12 @@ async def _connect() -> psycopg.AsyncConnection[Any]:
     return await psycopg.AsyncConnection.connect(**parameters, autocommit=True)
 
 
-async def _next(queue: asyncio.Queue[str], leaving: asyncio.Task[None], seconds: float) -> str:
+async def _next(queue: asyncio.Queue[str], disconnect: asyncio.Task[None], seconds: float) -> str:
     """Return the next event, or a sign of life after `seconds`. Raises Gone once the client has left."""
     event = asyncio.create_task(queue.get())
     try:
-        await asyncio.wait({event, leaving}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        if leaving.done():
+        await asyncio.wait({event, disconnect}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if disconnect.done():
             raise Gone
         return _event(event.result()) if event.done() else ":\n\n"
     finally:

@@ -157,6 +157,10 @@ class JudgeRun:
     def reopened(self, run: Run) -> None:
         """Do nothing: the calls alone determine what is asked again."""
 
+    def awaits_calls(self, run: Run) -> bool:
+        """Return False: its calls are all there, or come with the results of others."""
+        return False
+
     def settled(self, run: Run) -> None:
         """Count the values and the missing answers."""
         count_values(run)

@@ -211,6 +211,10 @@ class MetricRun:
     def reopened(self, run: Run) -> None:
         """Do nothing: the calls alone determine what is computed again."""
 
+    def awaits_calls(self, run: Run) -> bool:
+        """Return False: its calls are all there, or come with the results of others."""
+        return False
+
     def settled(self, run: Run) -> None:
         """Count the values and the missing answers."""
         judge_calls.count_values(run)

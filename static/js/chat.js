@@ -126,7 +126,7 @@ class Chat {
     this.base = main.dataset.base;
     this.form = part("compose");
     this.field = this.form.elements.text;
-    this.button = this.form.querySelector("button");
+    this.button = this.form.querySelector(".btn-primary");
     this.number = 0;
     this.seen = null;
     this.pending = null; // {key, text}: what is being sent, the same until the server has it
@@ -210,14 +210,16 @@ class Chat {
     if (box.dataset.number === offered) return;
     box.dataset.number = offered;
     box.replaceChildren(...replies.map(({ place, text }) => this.choice(place, text)));
-    if (replies.length) box.scrollIntoView({ block: "end" });
+    if (!replies.length) return;
+    this.follows = false; // from Reply 1 on, so that nobody only sees the second one
+    box.scrollIntoView({ block: "start" });
   }
 
   choice(place, text) {
     const column = document.createElement("div");
     column.className = "col-12 col-md-6";
     const card = document.createElement("section");
-    card.className = "card card-body h-100";
+    card.className = "card card-body h-100 gap-2";
     const title = document.createElement("h2");
     title.className = "small text-secondary";
     title.textContent = `Reply ${place}`;

@@ -41,6 +41,7 @@ async function deliver(url, payload) {
   for (;;) {
     try {
       const { ok, body } = await post(url, payload);
+      if (ok && body.is_last) return finish(body.real);
       if (ok) return window.location.replace(base);
       part("error").textContent = body.error;
       part("reload").hidden = false;
@@ -54,6 +55,14 @@ async function deliver(url, payload) {
   isSending = false;
   show();
   return null;
+}
+
+function finish(real) {
+  form.hidden = true;
+  document.querySelector('[data-opens="skip"]').hidden = true;
+  part("ending").textContent = real ? `This was really said last: “${real}”` : "";
+  part("over").hidden = false;
+  part("over").querySelector("a").focus();
 }
 
 field.addEventListener("input", () => {

@@ -21,9 +21,10 @@ from jobs.endpoints.parameter_inputs import parameter_serializer_fields, paramet
 from jobs.runs import CAPS
 from judges.api.runs import cap_fields
 from judges.runs.lookup import endpoint_named
-from suites.collecting import chat_actions, chat_lobby, chat_plans, chat_replies, chat_systems
+from suites.collecting import chat_actions, chat_dialogues, chat_lobby, chat_plans, chat_replies, chat_systems
 from suites.collecting.chat_plans import PLAN_SETTINGS
 from suites.collecting.chat_systems import NewSystem
+from suites.collecting.inventory_actions import LONGEST_NAME
 from suites.collecting.models import Chat, ChatPlan, ChatSystem
 
 Plain = serializers.Serializer[Any]
@@ -311,6 +312,31 @@ def end_conversation(request: Request, campaign: int, chat: int) -> dict[str, An
     return ConversationSerializer(get_object_or_404(_rows(campaign), pk=chat)).data
 
 
+class NewConversationDialoguesSerializer(Plain):
+    """A corpus to make of a campaign's finished conversations."""
+
+    name = serializers.CharField(max_length=LONGEST_NAME)
+
+
+class ConversationDialoguesSerializer(Plain):
+    """The corpus and its number of dialogues."""
+
+    corpus = serializers.CharField(source="corpus.name")
+    dialogues = serializers.IntegerField()
+
+
+@api.post(
+    NewConversationDialoguesSerializer,
+    ConversationDialoguesSerializer,
+    permission=IsCampaignResearcher,
+    status=201,
+)
+def make_dialogues(request: Request, campaign: int) -> chat_dialogues.FixedDialogues:
+    """Campaign researchers: make a corpus whose dialogues are the campaign's finished conversations."""
+    row = get_object_or_404(ChatPlan.objects.select_related("campaign"), campaign=campaign).campaign
+    return chat_dialogues.make_dialogues(by=api.user(request), campaign=row, **api.data(request))
+
+
 urlpatterns = [
     path("chat-campaigns/", api.route(create), name="api-chat-campaigns"),
     path("work/<int:campaign>/lobby/", api.route(wait, stop_waiting), name="api-lobby"),
@@ -323,6 +349,11 @@ urlpatterns = [
     path("campaigns/<int:campaign>/systems/", api.route(systems, add_system), name="api-chat-systems"),
     path("campaigns/<int:campaign>/systems/<int:system>/", api.route(remove_system), name="api-chat-system"),
     path("campaigns/<int:campaign>/conversations/", api.route(conversations), name="api-conversations"),
+    path(
+        "campaigns/<int:campaign>/conversations/dialogues/",
+        api.route(make_dialogues),
+        name="api-conversation-dialogues",
+    ),
     path(
         "campaigns/<int:campaign>/conversations/<int:chat>/", api.route(conversation), name="api-conversation"
     ),

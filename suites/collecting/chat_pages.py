@@ -25,6 +25,7 @@ from annotation.pages.work import as_json
 from annotation.work import task_actions, task_page
 from annotation.work.checking import parse
 from annotation.work.labels import pseudonyms_of_people
+from calibration.reports.wording import counted
 from config.files import row_id
 from config.listing import Column, Listing
 from config.permissions import researcher_only, user_of
@@ -34,10 +35,11 @@ from jobs.models import Endpoint
 from jobs.runs import CAPS, PAUSES
 from judges.pages.forms import CapsForm
 from judges.pages.runs import offer_endpoints, sync_endpoints
-from suites.collecting import chat_actions, chat_lobby, chat_plans, chat_replies, chat_systems
+from suites.collecting import chat_actions, chat_dialogues, chat_lobby, chat_plans, chat_replies, chat_systems
 from suites.collecting.chat_plans import PLAN_SETTINGS
 from suites.collecting.chat_systems import NewSystem
-from suites.collecting.errors import ChatRefused
+from suites.collecting.errors import ChatRefused, PersonasRefused
+from suites.collecting.inventory_actions import LONGEST_NAME
 from suites.collecting.models import Chat, ChatPlan, ChatSeat, ChatSystem
 
 # For members: the lobby.
@@ -426,6 +428,39 @@ def end_conversation(request: HttpRequest, campaign: int, chat: int) -> HttpResp
     return redirect("conversation", campaign, chat)
 
 
+class ConversationDialoguesForm(forms.Form):
+    """The name of a corpus to make of a campaign's conversations."""
+
+    name = forms.CharField(max_length=LONGEST_NAME, label="Name of the corpus")
+
+
+@require_http_methods(["GET", "POST"])
+@campaign_researcher_only
+def conversation_dialogues(request: HttpRequest, campaign: int) -> HttpResponse:
+    """Campaign researchers: make a corpus of the finished conversations, for responses to them."""
+    campaign_row = access.campaign(campaign)
+    get_object_or_404(ChatPlan, campaign=campaign)
+    form = ConversationDialoguesForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = chat_dialogues.make_dialogues(
+                by=user_of(request), campaign=campaign_row, name=form.cleaned_data["name"]
+            )
+        except PersonasRefused as refused:
+            form.add_error(refused.field or None, str(refused))
+        else:
+            messages.success(request, f"{counted(made.dialogues, 'dialogue')} made.")
+            return redirect("corpus", made.corpus.name)
+    context = {
+        "form": form,
+        "title": "Make dialogues",
+        "lead": "Finished conversations become dialogues of a new corpus, for responses to them.",
+        "action": "Make",
+        "back": reverse("conversations", args=[campaign]),
+    }
+    return render(request, "accounts/form.html", context, status=422 if form.errors else 200)
+
+
 urlpatterns = [
     path("chat/<int:campaign>/", lobby, name="lobby"),
     path("chat/<int:campaign>/wait/", lobby_wait, name="lobby-wait"),
@@ -445,6 +480,11 @@ urlpatterns = [
     ),
     path("corpora/<str:name>/conversations/new/", new_chat_campaign, name="new-chat-campaign"),
     path("campaigns/<int:campaign>/conversations/", conversations, name="conversations"),
+    path(
+        "campaigns/<int:campaign>/conversations/dialogues/",
+        conversation_dialogues,
+        name="conversation-dialogues",
+    ),
     path("campaigns/<int:campaign>/conversations/<int:chat>/", conversation, name="conversation"),
     path("campaigns/<int:campaign>/conversations/<int:chat>/end/", end_conversation, name="end-conversation"),
 ]

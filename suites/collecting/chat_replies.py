@@ -120,22 +120,19 @@ class ChatRun:
         waiting = run.calls.filter(state=Call.State.PENDING).exclude(chat_reply__chat__state=Chat.State.OPEN)
         waiting.update(state=Call.State.CANCELLED, error=OVER, error_kind="")
 
-    def settled(self, run: Run) -> None:
-        """Count the replies; the run stays open as long as its campaign may ask for more."""
-        replies = ChatReply.objects.filter(system__run=run)
-        run.values = replies.exclude(text="").count()
-        failed = replies.filter(text="", call__state=Call.State.FAILED)
-        run.missing, run.missing_reason = failed.count(), run.error
-        run.error = ""
+    def awaits_calls(self, run: Run) -> bool:
+        """Whether people may write, until the campaign is closed and its last conversation has ended."""
         campaign = run.campaign
-        is_closed = campaign is None or campaign.state == Campaign.State.CLOSED
-        if is_closed and not Chat.objects.filter(systems__run=run, state=Chat.State.OPEN).exists():
-            run.state = Run.State.DONE
-            return
-        run.finished_at = None
-        run.state = Run.State.PAUSED if run.pause_reason else Run.State.RUNNING
-        if run.started_at is None and not run.pause_reason:
-            run.state = Run.State.QUEUED
+        if campaign is not None and campaign.state != Campaign.State.CLOSED:
+            return True
+        return Chat.objects.filter(systems__run=run, state=Chat.State.OPEN).exists()
+
+    def settled(self, run: Run) -> None:
+        """Count the replies; one that failed does not fail the run, since its person was told and went on."""
+        replies = ChatReply.objects.filter(system__run=run)
+        failed = replies.filter(text="", call__state=Call.State.FAILED)
+        run.values, run.missing = replies.exclude(text="").count(), failed.count()
+        run.state, run.missing_reason, run.error = Run.State.DONE, run.error, ""
 
 
 def _prepare(call: Call, reply: ChatReply) -> PreparedCall:

@@ -232,7 +232,7 @@ def ask(chat: Chat, plan: ChatPlan, now: datetime) -> None:
 def wake_run(pk: int) -> None:
     """Let a run's new calls be asked: one that was done goes on; one paused or stopped stays so."""
     run = Run.objects.select_for_update().get(pk=pk)
-    if run.state == Run.State.DONE or (run.state == Run.State.FAILED and not run.error):
+    if run.state == Run.State.DONE:
         runs.reopen(run)
     elif run.state in runs.ACTIVE:
         wake(run.queue)

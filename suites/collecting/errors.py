@@ -1,7 +1,7 @@
 """Errors of this suite; each message is one line for the user.
 
 AnnotationError
-  PersonasRefused   an inventory, a draw or a change of a persona that is not possible, with the invalid field
+  PersonasRefused   an inventory, a draw, a persona or a corpus that is not possible, with the invalid field
   WorkError
     ChatRefused     a conversation that is over, is not the person's turn, or cannot begin
     MessageRefused  a text that cannot be sent

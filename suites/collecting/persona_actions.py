@@ -58,7 +58,7 @@ def draw_set(*, by: User | None, inventory: models.Inventory, name: str, count: 
     """
     name = check_name(name)
     _check_bounds((COUNT, count), (SEED, seed))
-    _check_free(name)
+    check_free(name)
     stored = models.Inventory.objects.select_for_update(no_key=True).get(pk=inventory.pk)
     heads = list(stored.heads.order_by("number"))
     record = inventory_of(stored, heads)
@@ -84,7 +84,9 @@ def draw_set(*, by: User | None, inventory: models.Inventory, name: str, count: 
         )
         for persona in personas_of_draw
     ]
-    corpus = _import(by, name, map(_review_line, personas), f"drawn from {stored.name} with seed {seed}")
+    corpus = import_lines(
+        by, name, map(_review_line, personas), f"Personas drawn from {stored.name} with seed {seed}"
+    )
     persona_set = PersonaSet.objects.create(
         name=name,
         inventory=stored,
@@ -111,7 +113,7 @@ def _check_bounds(*values: tuple[Parameter, int]) -> None:
             raise PersonasRefused(f"Give a number from {least:,} to {most:,}.", field=parameter.name)
 
 
-def _check_free(name: str) -> None:
+def check_free(name: str) -> None:
     """Refuse the name of a corpus or a set that exists; nobody else takes the name before the commit."""
     lock_corpus(name)
     if Corpus.objects.filter(name=name).exists() or PersonaSet.objects.filter(name=name).exists():
@@ -139,7 +141,8 @@ def _review_line(persona: Persona) -> dict[str, Any]:
     }
 
 
-def _import(by: User | None, name: str, lines: Iterable[Mapping[str, Any]], source: str) -> Corpus:
+def import_lines(by: User | None, name: str, lines: Iterable[Mapping[str, Any]], source: str) -> Corpus:
+    """Create a corpus of dialogues in the native format. Raises PersonasRefused."""
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".jsonl") as file:
         file.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
         file.flush()
@@ -151,7 +154,7 @@ def _import(by: User | None, name: str, lines: Iterable[Mapping[str, Any]], sour
                 corpus=name,
                 into=False,
                 by=by,
-                source=f"Personas {source}"[:1000],
+                source=source[:1000],
             )
         except ImportProblem as problem:
             raise PersonasRefused(problem.reason, field="name") from None
@@ -321,7 +324,7 @@ def make_dialogues(
     """
     name = check_name(name)
     _check_bounds((PARTICIPANTS, participants), (USES, uses), (SEED, seed))
-    _check_free(name)
+    check_free(name)
     persona_set = PersonaSet.objects.select_for_update(no_key=True).get(pk=persona_set.pk)
     usable = {row.number: row for row in persona_set.personas.filter(status__in=USABLE)}
     if len(usable) < participants:
@@ -334,7 +337,7 @@ def make_dialogues(
         _dialogue_line(number, [usable[member] for member in members])
         for number, members in enumerate(groups.groups, start=1)
     ]
-    corpus = _import(by, name, lines, f"of {persona_set.name}, grouped with seed {seed}")
+    corpus = import_lines(by, name, lines, f"Personas of {persona_set.name}, grouped with seed {seed}")
     persona_set.dialogues.add(corpus)
     detail = {"participants": participants, "uses": uses, "seed": seed, "dialogues": len(lines)}
     _log(by, "make dialogues", persona_set, corpus=corpus.name, **detail)

@@ -72,10 +72,7 @@ def _body(request: HttpRequest, campaign: int) -> dict[str, Any]:
 def write_send(request: HttpRequest, campaign: int) -> HttpResponse:
     """Members: send a response; the same again is the same response."""
     sent = writing_actions.send(by=user_of(request), campaign=campaign, **_body(request, campaign))
-    if sent.is_last:
-        real = f" Really, this was said last: “{sent.real}”" if sent.real else ""
-        messages.success(request, f"The dialogue is finished.{real}")
-    return JsonResponse({"number": sent.number})
+    return JsonResponse({"number": sent.number, "is_last": sent.is_last, "real": sent.real})
 
 
 @require_POST

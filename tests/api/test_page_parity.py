@@ -119,6 +119,7 @@ remove-chat-system: api-chat-system
 conversations: api-conversations
 conversation: api-conversation
 end-conversation: api-end-conversation
+conversation-dialogues: api-conversation-dialogues
 write: api-write
 write-send: api-write-send
 write-draft: api-write-draft

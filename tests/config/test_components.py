@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from django import forms
 from django.template import Context, Template
 
 TEMPLATES = Path(__file__).parents[2] / "templates"
@@ -192,3 +193,58 @@ def test_the_head_of_a_page_has_only_what_it_is_told() -> None:
 def test_a_row_names_its_first_cell_and_tells_numbers() -> None:
     page = render("{% row name 3|figure missing %}", name="<b>", missing=None)
     assert page == '<tr><th scope="row">&lt;b&gt;</th><td class="n">3</td><td>None</td></tr>'
+
+
+def test_a_cell_of_a_row_may_have_classes() -> None:
+    page = render('{% row name|cell:"words" n|figure %}', name="<b>", n=2)
+    assert page == '<tr><th scope="row" class="words">&lt;b&gt;</th><td class="n">2</td></tr>'
+
+
+def test_an_element_may_stand_in_place_of_rows() -> None:
+    source = (
+        '{% emptystate "None yet" "Make one." as nothing %}'
+        '{% table "Rater" label="Raters" instead=nothing %}{% for row in rows %}<tr></tr>{% endfor %}'
+        "{% endtable %}"
+    )
+    assert "<table>" not in render(source)
+    assert '<h2 class="empty-title">None yet</h2>' in render(source)
+    assert "None yet" not in render(source, rows=[1])
+
+
+@pytest.mark.parametrize("notes", [None, "", []])
+def test_nothing_of_a_part_is_rendered_without_what_it_is_for(notes: object) -> None:
+    source = '{% part notes|into:"{} notes" when=notes %}{% url "no-such-page" %}{% endpart %}'
+    assert render(source, notes=notes) == ""
+    assert render('{% part "Notes" when=missing %}here{% endpart %}') == ""
+    assert "<h2>Notes</h2>" in render('{% part "Notes" when=notes|default:1 %}here{% endpart %}', notes=notes)
+
+
+def test_a_field_is_rendered_only_with_what_it_is_for() -> None:
+    source = '{% input "name" "Name" when=is_open %}'
+    assert render(source, is_open=False) == ""
+    assert 'name="name"' in render(source, is_open=True)
+
+
+def test_a_form_of_fields_has_them_all_and_its_button() -> None:
+    class Invitation(forms.Form):
+        email = forms.EmailField()
+        token = forms.CharField(widget=forms.HiddenInput)
+
+    source = '{% fieldform form button kind="inline-form" %}'
+    page = render(source, form=Invitation(), button="<Invite>", csrf_token="t")
+    assert '<form method="post" class="inline-form">' in page
+    assert 'name="csrfmiddlewaretoken" value="t"' in page
+    assert 'type="email" name="email"' in page
+    assert 'type="hidden" name="token"' in page
+    assert '<button class="btn btn-primary">&lt;Invite&gt;</button>' in page
+
+
+def test_sentences_become_a_list_and_stay_text() -> None:
+    page = render('{{ sentences|bullets:"small" }}', sentences=["<b>", "two"])
+    assert re.sub(r"\s+", "", page) == '<ulclass="small"><li>&lt;b&gt;</li><li>two</li></ul>'
+
+
+def test_scripts_and_style_sheets_are_loaded_from_their_folders() -> None:
+    assert render('{{ "upload"|script }}') == '<script src="/static/js/upload.js" defer></script>'
+    assert render('{{ "chat"|module }}') == '<script type="module" src="/static/js/chat.js"></script>'
+    assert render('{{ "annotate"|styles }}') == '<link rel="stylesheet" href="/static/css/annotate.css">'

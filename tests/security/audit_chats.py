@@ -23,6 +23,16 @@ def make_chat() -> Any:
     return meet(chat_campaign(people), *people)
 
 
+def make_held() -> Any:
+    from tests import factories
+    from tests.suites.collecting.talking import chat_campaign, hold, meet
+
+    people = factories.user(), factories.user()
+    chat = meet(chat_campaign(people), *people)
+    hold(chat, *people)
+    return chat.campaign
+
+
 def make_system() -> dict[str, Any]:
     from suites.collecting.chat_systems import NewSystem
     from tests.suites.collecting.talking import system_campaign
@@ -50,6 +60,7 @@ def make_write_fields() -> dict[str, Any]:
 
 LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "suites.collecting.chat_plans.create": lambda by: make_fields(),
+    "suites.collecting.chat_dialogues.make_dialogues": lambda by: {"campaign": make_held(), "name": "held"},
     "suites.collecting.chat_systems.add": lambda by: make_system(),
     "suites.collecting.chat_systems.remove": lambda by: make_removal(),
     "suites.collecting.writing_plans.create": lambda by: make_write_fields(),

@@ -35,9 +35,9 @@ MEMBERS = _names(
     "write write-send write-draft write-skip api-write api-write-send api-write-draft api-write-skip",
 )
 RESEARCHERS = _names(
-    "new-chat-campaign conversations conversation end-conversation",
+    "new-chat-campaign conversations conversation end-conversation conversation-dialogues",
     "new-chat-system remove-chat-system api-chat-systems api-chat-system",
-    "api-chat-campaigns api-conversations api-conversation api-end-conversation",
+    "api-chat-campaigns api-conversations api-conversation api-end-conversation api-conversation-dialogues",
     "new-write-campaign writings writing api-write-campaigns api-writings api-writing",
     "corpora hide-first-steps corpus dialogue import-corpus upload load-mapping cancel-upload resume-upload",
     "draw-split corpus-dialogues corpus-annotation corpus-judges corpus-results corpus-gold corpus-settings",

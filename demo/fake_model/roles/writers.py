@@ -604,12 +604,20 @@ _MIDDLES = (
 _ENDS = ("that kind of thing.", "something like it.", "it, every single day.", "the sea and all that.")
 
 
+def _by_model(value: Any, where: str) -> Mapping[str, Mapping[str, float]]:
+    """Return the chances of each quality by the name of the model that writes."""
+    if not isinstance(value, dict):
+        raise ErrorFileProblem(f"{where}: chances by the name of a model are needed")
+    read = chances_of(QUALITIES)
+    return {str(model): read(chances, f"{where}.{model}") for model, chances in value.items()}
+
+
 class ResponseWriter(Role):
     """Writes one response to a CONVERSATION, as the person under YOUR PERSONA."""
 
     key = "response_writer"
     title = "one response in the place of a person"
-    own_keys = {"quality": chances_of(QUALITIES), "overlong": one_chance}
+    own_keys = {"quality": chances_of(QUALITIES), "quality_by_model": _by_model, "overlong": one_chance}
 
     def recognises(self, request: Request) -> bool:
         """Whether it has an own persona and a conversation, and asks for a response."""
@@ -618,17 +626,21 @@ class ResponseWriter(Role):
     def answer(self, request: Request, sampler: Sampler) -> Answer:
         """Return the response with its marker."""
         about = "\n".join((*(request.block("YOUR PERSONA") or ()), *(request.block("CONVERSATION") or ())))
+        model = request.raw.get("model")
+        own = sampler.errors.own.get("quality_by_model", {}).get(model)
+        if own is not None:
+            about = f"{model}\n{about}"
         parts = enumerate((_BEGINNINGS, _MIDDLES, _ENDS))
         text = " ".join(phrases[int(sampler.draw(f"part {n}", about) * len(phrases))] for n, phrases in parts)
         if sampler.draw("overlong", about) < sampler.errors.own.get("overlong", 0.0):
             text = " ".join([text] * TIMES)
-        quality = planted_quality(about, sampler)
+        quality = planted_quality(about, sampler, own)
         return Answer({RESPONSE: f"{text} {{quality {quality}}}" if quality else text})
 
 
-def planted_quality(about: str, sampler: Sampler) -> str:
-    """Return the planted quality of a response, '' for none."""
-    rates: Mapping[str, float] = sampler.errors.own.get("quality", {})
+def planted_quality(about: str, sampler: Sampler, own: Mapping[str, float] | None = None) -> str:
+    """Return the planted quality of a response, '' for none; `own` are the chances of this model alone."""
+    rates: Mapping[str, float] = sampler.errors.own.get("quality", {}) if own is None else own
     draw, total = sampler.draw("quality", about), 0.0
     for quality in QUALITIES:
         total += rates.get(quality, 0.0)

@@ -12,9 +12,20 @@ from django.db import transaction
 from annotation.errors import AnnotationError
 from calibration.errors import CalibrationError
 from config.commands import DatabaseCommand
-from demo import build, continued, group_chats, loading, long_dialogues, personas, reviewing, study
+from demo import (
+    build,
+    collecting,
+    continued,
+    group_chats,
+    loading,
+    long_dialogues,
+    personas,
+    reviewing,
+    study,
+)
 from jobs.errors import JobError
 from jobs.fake_models import ENDPOINT
+from jobs.models import Endpoint
 from judges.errors import JudgeError
 
 
@@ -37,12 +48,20 @@ class Command(DatabaseCommand):
             help="base URL of a running fake model (manage.py fake_model): makes it an endpoint and runs two "
             "prompts on it",
         )
+        parser.add_argument(
+            "--collecting",
+            action="store_true",
+            help="also collect a small ComperDial with simulated people and the demo's fake model, from "
+            "personas to a release check (about a minute)",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Load everything, then print the accounts."""
         try:
             accounts = self._load()
             self._judge_and_report(accounts, options["fake_model"])
+            if options["collecting"]:
+                self._collect(accounts["researcher"].user)
         except (loading.ForeignAccount, AnnotationError, JobError, JudgeError, CalibrationError) as error:
             raise CommandError(str(error)) from None
         self.stdout.write("Demo accounts:")
@@ -73,6 +92,15 @@ class Command(DatabaseCommand):
         new = study.load_study(by=by, visitors=visitors)
         self.stdout.write(f"{build.NAME}: a study under way{'' if new else ', there already'}")
         return accounts
+
+    def _collect(self, by: User) -> None:
+        endpoint = Endpoint.objects.filter(name=ENDPOINT).first()
+        if endpoint is None:
+            raise CommandError("--collecting needs the demo's fake model: give its address by --fake-model.")
+        corpus = collecting.load(by=by, endpoint=endpoint, finish=loading.finish)
+        self.stdout.write(
+            f"{corpus.name}: {corpus.dialogues.count()} dialogues, from personas to a release check"
+        )
 
     def _load_corpus(self, corpus: loading.DemoCorpus, by: User) -> None:
         if loading.is_of_another_release(corpus):

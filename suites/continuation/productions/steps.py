@@ -21,7 +21,7 @@ from django.utils import timezone
 
 from annotation import records
 from annotation.corpora import continuing
-from annotation.models import Continuation, System
+from annotation.models import Continuation, ContinuationAuthor, System
 from annotation.models.corpora import Dialogue
 from jobs import errors, runs
 from jobs.calls.outcomes import DEFECTS, Outcome
@@ -174,7 +174,10 @@ def _facts_of_material(production: Production) -> dict[str, str]:
 
 
 def _keep_people(dialogue: Dialogue, turns: Sequence[records.Turn]) -> None:
-    """Store people's own turns at some points as a static continuation, shared by all writers there."""
+    """Store people's own turns at some points as a static continuation, shared by all writers there.
+
+    Whoever wrote the dialogue wrote these turns.
+    """
     Dialogue.objects.select_for_update().get(pk=dialogue.pk)
     content = json.dumps([[turn.at, turn.speaker, turn.text] for turn in turns], ensure_ascii=False)
     key = f"{records.HUMAN}-{hashlib.sha256(content.encode('utf-8', 'replace')).hexdigest()[:8]}-0"
@@ -182,7 +185,13 @@ def _keep_people(dialogue: Dialogue, turns: Sequence[records.Turn]) -> None:
         return
     system, _ = System.objects.get_or_create(corpus_id=dialogue.corpus_id, name=records.HUMAN)
     continuation = records.Continuation(id=key, system=records.HUMAN, turns=tuple(turns), mode="static")
-    continuing.add(dialogue=dialogue, system=system, record=continuation)
+    row = continuing.add(dialogue=dialogue, system=system, record=continuation)
+    authors = ContinuationAuthor.objects.filter(
+        continuation__dialogue=dialogue, continuation__key=records.SELF
+    )
+    ContinuationAuthor.objects.bulk_create(
+        ContinuationAuthor(continuation=row, user_id=user) for user in authors.values_list("user", flat=True)
+    )
 
 
 def _clean(turn: records.Turn) -> records.Turn:
@@ -532,6 +541,10 @@ class GenerateRun:
     def reopened(self, run: Run) -> None:
         """Reset failed productions whose calls are waiting again."""
         take_up(run)
+
+    def awaits_calls(self, run: Run) -> bool:
+        """Return False: its calls are all there, or come with the results of others."""
+        return False
 
     def settled(self, run: Run) -> None:
         """Count finished and failed productions; a failed production fails the run."""

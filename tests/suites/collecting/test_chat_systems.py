@@ -123,7 +123,7 @@ def test_its_run_stays_open_between_turns_and_is_done_when_the_campaign_is_close
     answer_all()
     claims.sweep()
     run.refresh_from_db()
-    assert (run.state, run.values, run.missing, run.finished_at) == ("running", 1, 0, None)
+    assert (run.state, run.finished_at) == ("running", None)
     campaign_actions.close(by=factories.user(researcher=True), campaign=campaign)
     claims.sweep()
     run.refresh_from_db()
@@ -210,6 +210,9 @@ def test_a_run_that_somebody_paused_stays_paused(model: ChatModel, ana: User) ->
     runs.resume(by=by, run=Run.objects.get())
     answer_all()
     assert len(texts(chat)) == 2
+    runs.pause(by=by, run=Run.objects.get())
+    runs.resume(by=by, run=Run.objects.get())
+    assert Run.objects.get().state == "queued", "between two turns, too"
 
 
 def test_what_comes_after_the_end_is_dropped_and_is_not_asked_again(model: ChatModel, ana: User) -> None:
