@@ -13,7 +13,7 @@ from tests import factories
 from tests.annotation.test_parallel import Web
 from tests.browser.barriers import Sound
 from tests.browser.conftest import PHONE
-from tests.suites.collecting.talking import PERSONAS, chat_campaign
+from tests.suites.collecting.talking import PERSONAS, chat_campaign, meet, say
 
 pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
 
@@ -126,3 +126,43 @@ def test_the_page_is_woken_by_events_and_does_not_ask_each_second(page_of: Any, 
     second.on("request", lambda request: requests.append(request.url))
     expect(second.get_by_text("0:04 since the last turn")).to_be_visible()
     assert requests == []
+
+
+def test_a_reload_keeps_what_was_written_and_sends_on_what_was_being_sent(page_of: Any) -> None:
+    ana, ben = factories.user("ana"), factories.user("ben")
+    campaign = chat_campaign([ana, ben])
+    page = page_of(ana)
+    chat = meet(campaign, ana, ben)
+    page.goto(f"/chat/{campaign.pk}/{chat.pk}/")
+    field = page.get_by_label("Your turn", exact=True)
+    field.fill("A long thou")
+    page.reload()
+    expect(field).to_have_value("A long thou")
+    page.route("**/send/", lambda route: route.abort())
+    write(page, "A long thought")
+    expect(page.get_by_role("alert")).to_contain_text("Not sent yet")
+    page.unroute("**/send/")
+    page.reload()
+    expect(page.get_by_role("log")).to_contain_text("A long thought")
+    expect(field).to_have_value("")
+    page.reload()
+    expect(field).to_have_value("")
+    assert list(chat.messages.values_list("text", flat=True)) == ["A long thought"]
+
+
+def test_who_reads_back_is_not_pulled_to_the_end_by_a_turn_of_the_other(page_of: Any) -> None:
+    ana, ben = factories.user("ana"), factories.user("ben")
+    campaign = chat_campaign([ana, ben])
+    chat = meet(campaign, ana, ben)
+    say(chat, ana, "line\n" * 90 + "end")
+    page = page_of(ana, viewport=PHONE)
+    page.goto(f"/chat/{campaign.pk}/{chat.pk}/")
+    expect(page.get_by_role("log")).to_contain_text("end")
+    region = page.get_by_role("region", name="Turns")
+    region.evaluate("box => { box.scrollTop = 0; }")
+    expect(region).to_have_js_property("scrollTop", 0)
+    say(chat, ben, "Fine.")
+    expect(page.get_by_role("log")).to_contain_text("Fine.")
+    expect(region).to_have_js_property("scrollTop", 0)
+    write(page, "OK")
+    expect(page.get_by_text("OK", exact=True)).to_be_in_viewport()

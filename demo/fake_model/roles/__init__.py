@@ -3,7 +3,7 @@
 from demo.fake_model.requests import Request
 from demo.fake_model.role import Answer, Role
 from demo.fake_model.roles.benchmark_makers import Cleaner, MetadataWriter, Summariser
-from demo.fake_model.roles.group_chats import Agent, ComposeJudge, ConductJudge, GroundJudge, Persona
+from demo.fake_model.roles.group_chats import Agent, ComposeJudge, ConductJudge, GroundJudge, Partner, Persona
 from demo.fake_model.roles.judges import (
     BehaviourJudge,
     ComparisonJudge,
@@ -45,6 +45,7 @@ ROLES: dict[str, Role] = {
         ResponseWriter(),
         Agent(),
         Persona(),
+        Partner(),
         Reader(),
         Cleaner(),
         MetadataWriter(),

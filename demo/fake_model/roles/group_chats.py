@@ -160,6 +160,24 @@ class Persona(Role):
         return Answer({SAYS: _LINES[int(sampler.draw("line", about) * len(_LINES))]})
 
 
+class Partner(Role):
+    """Talks with a person: the system message says that, or who it is."""
+
+    key = "partner"
+    title = "a partner of a person in a chat"
+
+    def recognises(self, request: Request) -> bool:
+        """Whether nothing is quoted, and the system message makes it a person in a chat."""
+        role, text = (*request.messages, ("", ""))[0]
+        in_chat = text.startswith("You talk with a person in a chat") or "\n\nYou are:\n- " in text
+        return role == "system" and in_chat and not request.titles
+
+    def answer(self, request: Request, sampler: Sampler) -> Answer:
+        """Return a message."""
+        about = "\n".join(text for _, text in request.messages)
+        return Answer(lines=[_LINES[int(sampler.draw("line", about) * len(_LINES))]])
+
+
 # Judges of a group-chat agent's decision: its conduct, its composition, its move on common ground.
 
 DECISION, SHARED = "DECISION", "COMMON GROUND"

@@ -34,6 +34,7 @@ from tests.suites.collecting.talking import (
     say,
     system_campaign,
 )
+from tests.suites.continuation.making import served
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -259,6 +260,14 @@ def test_a_person_meets_each_system_equally_often(model: ChatModel, ana: User) -
     for person in (ana, ben):
         met = Chat.objects.filter(seats__user=person).values_list("systems__system__name", flat=True)
         assert Counter(met) == dict.fromkeys(names, 2)
+
+
+def test_the_fake_model_talks_with_whoever_tries_it(ana: User) -> None:
+    with served() as fake:
+        chat = begin(system_campaign([ana], fake.endpoint()), ana)
+        say(chat, ana, "Hello")
+        answer_all()
+    assert len(texts(chat)[1].split()) > 1
 
 
 # Identity, and what is refused.
