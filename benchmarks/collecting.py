@@ -56,9 +56,9 @@ def run(argv: Sequence[str]) -> dict[str, Any]:
     """Run the benchmark and return its figures."""
     parser = argparse.ArgumentParser(prog="benchmarks collecting", description=__doc__)
     parser.add_argument("--pairs", type=int, default=20, help="pairs at once (20)")
-    parser.add_argument("--rounds", type=int, default=3, help="dialogues of each person (3)")
+    parser.add_argument("--rounds", type=int, default=2, help="dialogues of each person (2)")
     parser.add_argument("--exchanges", type=int, default=7, help="turns of each person in a dialogue (7)")
-    parser.add_argument("--scale", type=float, default=0.1, help="of the pauses (0.1)")
+    parser.add_argument("--scale", type=float, default=0.25, help="of the pauses (0.25)")
     parser.add_argument(
         "--kills", type=int, default=4, help="kills of web processes; half as many of workers (4)"
     )

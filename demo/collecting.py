@@ -6,14 +6,13 @@ compared with what was planted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib.auth.models import User
 
 from annotation.campaigns import campaign_actions as campaigns
-from annotation.models import Campaign, Corpus, System, Task
-from annotation.records import HUMAN
+from annotation.models import Campaign, Corpus, Task
 from annotation.schemes.ratings import LOW
 from annotation.work import labels
 from annotation.work.leases import Hold
@@ -23,6 +22,7 @@ from demo import loading, personas, raters
 from demo.fake_model.role import QUALITY, planted_number
 from demo.raters import SimulatedRater, uniform
 from demo.study import Answer, work_through
+from jobs import runs
 from jobs.endpoints import endpoint_actions as endpoints
 from jobs.models import Endpoint, Run
 from judges.runs import run_actions
@@ -211,39 +211,44 @@ STUDIES: dict[str, dict[str, Any]] = {
     },
 }
 """Definitions of the studies: the first has tables 3 and 4 of the paper, the second table 5."""
-Finish = Callable[[Run], None]
 
 
-def load(*, by: User, endpoint: Endpoint, finish: Finish, exchanges: int = 7, people: int = PEOPLE) -> Corpus:
+def load(*, by: User, endpoint: Endpoint) -> Corpus:
     """Run the chain and return the corpus of fixed dialogues, with responses, ratings, studies and check.
 
-    `finish` drives a run to its end. Nothing is done if the corpus exists.
+    Nothing is done if the corpus exists.
     """
     if (existing := Corpus.objects.filter(name=FIXED).first()) is not None:
         return existing
-    corpus = cast(by=by, name=NAME, count=people)
-    campaign = chats(by=by, corpus=corpus, people=people, exchanges=exchanges)
+    corpus = cast(by=by, name=NAME, count=PEOPLE)
+    campaign = chats(by=by, corpus=corpus)
     fixed = chat_dialogues.make_dialogues(by=by, campaign=campaign, name=FIXED).corpus
-    write(fixed, by=by)
-    respond(fixed, by=by, endpoint=endpoint, finish=finish)
-    rate(fixed, by=by)
-    judge(fixed, by=by, endpoint=endpoint, finish=finish)
     check_release(fixed, by=by)
+    write(fixed, by=by)
+    respond(fixed, by=by, endpoint=endpoint)
+    rate(fixed, by=by)
+    judge(fixed, by=by, endpoint=endpoint)
     for name, definition in STUDIES.items():
         study = studies.create(name=name, corpus=fixed, definition=definition, by=by)
         studies.compute(study=study, part="all", by=by)
     return fixed
 
 
-def chats(*, by: User, corpus: Corpus, people: int, exchanges: int = 7) -> Campaign:
+def _finish(run: Run) -> None:
+    """Drive a run to its end, however long it takes, next to any workers."""
+    while run.state in runs.ACTIVE:
+        loading.finish(run)
+
+
+def chats(*, by: User, corpus: Corpus) -> Campaign:
     """Have simulated people hold every dialogue of a corpus without turns, and answer about it."""
-    members = [simulated_person(f"simulated-talker-{number + 1:02}") for number in range(people)]
+    members = [simulated_person(f"simulated-talker-{number + 1:02}") for number in range(PEOPLE)]
     campaign = chat_plans.create(
         by=by,
         name=f"{corpus.name}: talks",
         corpus=corpus,
         scheme=DIALOGUES,
-        plan={"exchanges": exchanges},
+        plan={},
         annotators=members,
     )
     campaigns.open(by=by, campaign=campaign)
@@ -274,7 +279,7 @@ def _quality(qualities: Sequence[int], author: str, number: int) -> int:
     return qualities[int(uniform(SEED, "quality", author, str(number)) * len(qualities))]
 
 
-def respond(corpus: Corpus, *, by: User, endpoint: Endpoint, finish: Finish) -> None:
+def respond(corpus: Corpus, *, by: User, endpoint: Endpoint) -> None:
     """Have three systems write a response at each point of the second speaker."""
     administrator = User.objects.filter(is_superuser=True).earliest("pk")
     for model in MODELS:
@@ -284,7 +289,7 @@ def respond(corpus: Corpus, *, by: User, endpoint: Endpoint, finish: Finish) -> 
             fields={**fields, "allow_private": True, "active": True, "price_in": 0, "price_out": 0},
             endpoint=Endpoint.objects.filter(name=fields["name"]).first(),
         )
-        finish(
+        _finish(
             generating.start(
                 by=by, generation=Generation("comperdial_response", own), dialogues=Dialogues(corpus)
             )
@@ -358,18 +363,18 @@ def planted(texts: Sequence[str]) -> float:
     return sum(quality or 3 for quality in qualities) / len(qualities)
 
 
-def judge(corpus: Corpus, *, by: User, endpoint: Endpoint, finish: Finish) -> None:
+def judge(corpus: Corpus, *, by: User, endpoint: Endpoint) -> None:
     """Run two judges of responses three times each, one of dialogues on their answers, and metrics."""
     simple = Judge("cpdscore_simple", "with_reference", endpoint=endpoint)
     detail = Judge("cpdscore_detail", endpoint=endpoint)
     for turn_judge in (simple, detail):
         plan = turn_judge.plan()
-        finish(run_actions.start(by=by, plan=plan, selection=Selection(corpus, samples=SAMPLES)))
+        _finish(run_actions.start(by=by, plan=plan, selection=Selection(corpus, samples=SAMPLES)))
     whole = Judge("cpdscore_dialogue", endpoint=endpoint, needs={"turn_scores": plan.rater.name})
-    finish(run_actions.start(by=by, plan=whole.plan(), selection=Selection(corpus)))
+    _finish(run_actions.start(by=by, plan=whole.plan(), selection=Selection(corpus)))
     for run in run_actions.start_metrics(by=by, keys=METRICS, selection=Selection(corpus), in_jobs=False):
         assert isinstance(run, Run)
-        finish(run)
+        _finish(run)
 
 
 def check_release(corpus: Corpus, *, by: User) -> None:
@@ -382,8 +387,6 @@ def check_release(corpus: Corpus, *, by: User) -> None:
         scheme="ethics",
         raters_per_item=len(reviewers),
         annotators=reviewers,
-        systems=[System.objects.get(corpus=corpus, name=HUMAN)],
-        include_self=True,
     )
     campaigns.open(by=by, campaign=campaign)
     for number, person in enumerate(reviewers):

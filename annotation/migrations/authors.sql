@@ -2,21 +2,23 @@
 
 -- The people of a conversation do answer about it in its own campaign, and nobody writes twice for a dialogue.
 CREATE FUNCTION concord_own_tasks(which bigint, person bigint) RETURNS bigint[] LANGUAGE sql STABLE AS $$
-  SELECT coalesce(array_agg(DISTINCT own.id), '{}')
-    FROM annotation_continuationauthor w
-    JOIN annotation_continuation c ON c.id = w.continuation_id
-    JOIN annotation_campaign k ON k.id = which
-    CROSS JOIN LATERAL (
-      SELECT t.id FROM annotation_task t WHERE t.campaign_id = which AND t.continuation_id = c.id
-         AND NOT (k.form = 'chat' AND c.key = 'chat-' || k.id)
-      UNION ALL
-      SELECT t.id FROM annotation_itemmember m JOIN annotation_task t ON t.item_id = m.item_id
-       WHERE m.continuation_id = c.id AND t.campaign_id = which
-      UNION ALL
-      SELECT t.id FROM annotation_continuation o JOIN annotation_task t ON t.continuation_id = o.id
-       WHERE k.form = 'write' AND o.dialogue_id = c.dialogue_id AND o.key = 'write-' || k.id
-         AND t.campaign_id = which) own
-   WHERE w.user_id = person
+  SELECT coalesce(array_agg(DISTINCT own.id), '{}') FROM (
+    SELECT t.id FROM annotation_continuationauthor w
+      JOIN annotation_task t ON t.campaign_id = which AND t.continuation_id = w.continuation_id
+      JOIN annotation_continuation c ON c.id = w.continuation_id
+     WHERE w.user_id = person AND c.key <> 'chat-' || which
+    UNION ALL
+    SELECT t.id FROM annotation_continuationauthor w
+      JOIN annotation_itemmember m ON m.continuation_id = w.continuation_id
+      JOIN annotation_task t ON t.item_id = m.item_id AND t.campaign_id = which
+     WHERE w.user_id = person
+    UNION ALL
+    SELECT t.id FROM annotation_campaign k
+      JOIN annotation_continuationauthor w ON w.user_id = person
+      JOIN annotation_continuation c ON c.id = w.continuation_id
+      JOIN annotation_continuation o ON o.dialogue_id = c.dialogue_id AND o.key = 'write-' || which
+      JOIN annotation_task t ON t.campaign_id = which AND t.continuation_id = o.id
+     WHERE k.id = which AND k.form = 'write') own
 $$;
 
 CREATE FUNCTION concord_refuse_own() RETURNS trigger LANGUAGE plpgsql AS $$

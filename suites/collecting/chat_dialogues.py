@@ -41,7 +41,7 @@ def make_dialogues(*, by: User, campaign: Campaign, name: str) -> FixedDialogues
     lines = [_line(row) for row in rows.order_by("dialogue_id")]
     if not lines:
         raise PersonasRefused("No conversation of this campaign is finished yet.")
-    corpus = import_lines(by, name, lines, f"Conversations of {campaign.name}")
+    corpus = import_lines(by=by, name=name, lines=lines, source=f"Conversations of {campaign.name}")
     _copy_authors(list(rows), corpus)
     log(by, campaign, "make dialogues of conversations", corpus=corpus.name, dialogues=len(lines))
     return FixedDialogues(corpus, len(lines))

@@ -85,7 +85,10 @@ def draw_set(*, by: User | None, inventory: models.Inventory, name: str, count: 
         for persona in personas_of_draw
     ]
     corpus = import_lines(
-        by, name, map(_review_line, personas), f"Personas drawn from {stored.name} with seed {seed}"
+        by=by,
+        name=name,
+        lines=map(_review_line, personas),
+        source=f"Personas drawn from {stored.name} with seed {seed}",
     )
     persona_set = PersonaSet.objects.create(
         name=name,
@@ -141,7 +144,7 @@ def _review_line(persona: Persona) -> dict[str, Any]:
     }
 
 
-def import_lines(by: User | None, name: str, lines: Iterable[Mapping[str, Any]], source: str) -> Corpus:
+def import_lines(*, by: User | None, name: str, lines: Iterable[Mapping[str, Any]], source: str) -> Corpus:
     """Create a corpus of dialogues in the native format. Raises PersonasRefused."""
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".jsonl") as file:
         file.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
@@ -337,7 +340,9 @@ def make_dialogues(
         _dialogue_line(number, [usable[member] for member in members])
         for number, members in enumerate(groups.groups, start=1)
     ]
-    corpus = import_lines(by, name, lines, f"Personas of {persona_set.name}, grouped with seed {seed}")
+    corpus = import_lines(
+        by=by, name=name, lines=lines, source=f"Personas of {persona_set.name}, grouped with seed {seed}"
+    )
     persona_set.dialogues.add(corpus)
     detail = {"participants": participants, "uses": uses, "seed": seed, "dialogues": len(lines)}
     _log(by, "make dialogues", persona_set, corpus=corpus.name, **detail)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.db import IntegrityError, transaction
 
-from annotation.models import Label, Occasion, Rater
+from annotation.models import ContinuationAuthor, Label, Occasion, Rater
 from annotation.work import labels
 from calibration.adjudication import agreement, decisions, rounds
 from calibration.adjudication.rounds import Plan
@@ -202,6 +202,19 @@ def test_nobody_decides_on_what_they_rated_unless_the_round_says_so(rated: World
     assert decisions.next_case(by=by, adjudication_round=_begin(rated, {"spread": 3})) is None
     free = _begin(rated, {"spread": 3}, name="own", own_items=True)
     assert decisions.next_case(by=by, adjudication_round=free) is not None
+
+
+def test_nobody_decides_on_what_they_wrote(rated: World) -> None:
+    by = factories.user(researcher=True)
+    found = _begin(rated, {"spread": 3}, own_items=True)
+    held = decisions.next_case(by=by, adjudication_round=found)
+    assert held is not None
+    for item in rated.turns:
+        ContinuationAuthor.objects.get_or_create(continuation=item.continuation, user=by)
+    other = _begin(rated, {"spread": 3}, name="other", own_items=True)
+    assert decisions.next_case(by=by, adjudication_round=other) is None
+    with pytest.raises(AdjudicationRefused, match="You wrote"):
+        decisions.decide(by=by, decision=held.pk, answer=4, reason="four")
 
 
 def test_raters_keep_their_letters_and_nothing_else_tells_who_they_are(rated: World) -> None:

@@ -37,7 +37,7 @@ def corpus(django_db_setup: None, django_db_blocker: pytest_django.DjangoDbBlock
     ):
         accounts = {role: loading.ensure(role).user for role in loading.ROLES}
         endpoint = loading.endpoint(server.url, by=accounts["administrator"])
-        yield collecting.load(by=accounts["researcher"], endpoint=endpoint, finish=loading.finish)
+        yield collecting.load(by=accounts["researcher"], endpoint=endpoint)
         call_command("flush", verbosity=0, interactive=False)
 
 

@@ -82,6 +82,7 @@ PASSED_ON = {
     "annotation.scheme_actions.create_from_corpus": "create",
     "calibration.campaign_checks.add": "add_keys",
     "calibration.exports.downloads.difference_or_job": "order_or_job",
+    "suites.collecting.persona_actions.import_lines": "import_path",
     "suites.reports.report_part": "fix_part",
     "suites.group_chat.cascade.report.compute": "report_part",
     "suites.group_chat.cascade.report.compute_on_test": "compute_on_test",

@@ -97,7 +97,7 @@ class Command(DatabaseCommand):
         endpoint = Endpoint.objects.filter(name=ENDPOINT).first()
         if endpoint is None:
             raise CommandError("--collecting needs the demo's fake model: give its address by --fake-model.")
-        corpus = collecting.load(by=by, endpoint=endpoint, finish=loading.finish)
+        corpus = collecting.load(by=by, endpoint=endpoint)
         self.stdout.write(
             f"{corpus.name}: {corpus.dialogues.count()} dialogues, from personas to a release check"
         )
