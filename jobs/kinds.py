@@ -119,7 +119,7 @@ RUN_KINDS: Table[str] = Table(
         "draft": "judges.drafts.draft_actions",
         "improve": "calibration.workbench.search_job",
         "metric": "judges.runs.metric_calls",
-        "recheck": "calibration.drift.recheck_run",
+        "recheck": "calibration.drift.anchor_actions",
     },
 )
 """Module with the `RUN` of each run kind, which prepares its calls and records their answers."""

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from judges.pages import endpoints, new_run, prompts, raters, run_sets, runs
+from judges.pages import endpoints, new_run, prompts, raters, runs
 
 urlpatterns: list[URLPattern] = [
     path("runs/new/", new_run.new_run, name="new-run"),
@@ -12,8 +12,8 @@ urlpatterns: list[URLPattern] = [
     path("runs/<int:pk>/pause/", runs.pause_run, name="pause-run"),
     path("runs/<int:pk>/resume/", runs.resume_run, name="resume-run"),
     path("runs/<int:pk>/caps/", runs.cap_run, name="cap-run"),
-    path("run-sets/<int:pk>/", run_sets.run_set_page, name="run-set"),
-    path("run-sets/<int:pk>/changes/", run_sets.change_run_set, name="change-run-set"),
+    path("run-sets/<int:pk>/", runs.run_set_page, name="run-set"),
+    path("run-sets/<int:pk>/changes/", runs.change_run_set, name="change-run-set"),
     path("runs/costs/", runs.costs, name="run-costs"),
     path("raters/", raters.rater_list, name="raters"),
     path("raters/<int:pk>/rename/", raters.rename, name="rename-rater"),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from django.conf import settings as site
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.core.paginator import Paginator
 from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
@@ -24,11 +26,11 @@ from annotation.corpora.properties import LONGEST as FAMILY_LIMIT
 from annotation.corpora.properties import set_families, set_has_marks
 from annotation.corpora.splits import openings
 from annotation.errors import DeletionRefused, ExclusionRefused, FamilyRefused, SplitRefused
-from annotation.first_steps import first_steps
 from annotation.formats.source import ImportProblem
-from annotation.models import Continuation, Dialogue, Turn, turn_numbers
-from annotation.models.corpora import Corpus, Upload
+from annotation.models import Campaign, Continuation, Corpus, Dialogue, Turn, turn_numbers
+from annotation.models.corpora import Upload
 from annotation.pages.imports import FileForm
+from annotation.people import links
 from annotation.records import SELF
 from annotation.text.context import Names
 from annotation.text.display import language_tag
@@ -37,9 +39,72 @@ from annotation.work.notes import notes_of_turns as of_turns
 from config.files import row_id
 from config.listing import Column, Listing, natural
 from config.lists import LongPaginator
-from config.permissions import administrator_only, researcher_only, user_of
+from config.permissions import administrator_only, is_administrator, researcher_only, user_of
 from jobs import job_actions as jobs
+from jobs.endpoints import ownership
 from jobs.models import Job
+
+
+@dataclass(frozen=True, slots=True)
+class FirstStep:
+    """A step with a sentence and a button; `href` is empty while an earlier step has to come first."""
+
+    title: str
+    sentence: str
+    action: str
+    href: str
+    is_done: bool
+
+
+def first_steps(user: User) -> list[FirstStep]:
+    """Return the steps that the user may do; none once all of them are done."""
+    people = [_people()] if is_administrator(user) else []
+    endpoint = [_endpoint(user)] if ownership.may_add(user) else []
+    corpus = Corpus.objects.order_by("-pk").first()
+    steps = [*people, *endpoint, _data(corpus), _campaign(corpus)]
+    return [] if all(step.is_done for step in steps) else steps
+
+
+def _people() -> FirstStep:
+    colleagues = User.objects.filter(is_active=True, participant=None)
+    return FirstStep(
+        "Invite people",
+        "Each person gets a link that works once, and makes their own account with it.",
+        "Invite people",
+        f"{reverse('people')}#invite",
+        colleagues.count() > 1 or links.open_invitations().exists(),
+    )
+
+
+def _endpoint(user: User) -> FirstStep:
+    return FirstStep(
+        "Add an endpoint",
+        "Judges ask a model on any server with an OpenAI-compatible API: a provider’s, or your own.",
+        "Add an endpoint",
+        reverse("endpoints"),
+        ownership.usable_by(user).exists(),
+    )
+
+
+def _data(corpus: Corpus | None) -> FirstStep:
+    return FirstStep(
+        "Import dialogues",
+        "A table, chats or transcripts. To look around first, load examples with make seed.",
+        "Import a file",
+        reverse("import-corpus"),
+        corpus is not None,
+    )
+
+
+def _campaign(corpus: Corpus | None) -> FirstStep:
+    return FirstStep(
+        "Ask people to rate",
+        "A campaign asks your questions about the dialogues, one task after another.",
+        "New campaign",
+        f"{reverse('new-campaign')}?corpus={corpus.pk}" if corpus else "",
+        Campaign.objects.exists(),
+    )
+
 
 # The page of one dialogue: transcript, continuations, answers.
 

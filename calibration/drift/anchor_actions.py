@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -16,21 +16,48 @@ from django.utils import timezone
 
 from annotation.corpora import exclusion, splits
 from annotation.errors import ExclusionRefused
-from annotation.models import Corpus, Item, Rater, SplitCluster
+from annotation.models import Corpus, Item, Occasion, Rater, SplitCluster
 from annotation.models.campaigns import Campaign
-from calibration.drift.recheck_run import KIND
 from calibration.errors import DriftRefused
 from calibration.models import AnchorItem, AnchorSet, Gold, GoldLabel, Recheck
 from calibration.ratings.scope import scope_of
 from config.models import Event
-from jobs import runs
+from jobs import job_actions, runs
 from jobs.endpoints.ownership import require_use
 from jobs.errors import JobError
 from jobs.models import Call, Run
 from jobs.models.run import MOST_SAMPLES
 from judges.runs import estimates
+from judges.runs.judge_calls import JudgeRun, record_all
 from judges.runs.plans import CONTINUATION, RaterPlan, asker_of
 from judges.runs.selection import Covered, Selection
+
+KIND = "recheck"
+"""Kind of these runs."""
+COMPARISON = "drift"
+"""Kind of the job that compares a finished recheck with the first run."""
+
+
+class RecheckRun(JudgeRun):
+    """Runs of a judge on anchors: prepared and sent like the first run, recorded as repeats."""
+
+    def record(self, answered_calls: Sequence[tuple[Call, Sequence[Any]]]) -> int:
+        """Record the answers as repeated labels; return the number of new ones."""
+        return record_all(answered_calls, Occasion.REPEAT)
+
+    def settled(self, run: Run) -> None:
+        """Count the values and the missing answers, and have the recheck compared."""
+        super().settled(run)
+        job_actions.start(
+            kind=COMPARISON,
+            subject=f"recheck of run {run.pk}",
+            params={"run": run.pk},
+            by=run.created_by,
+        )
+
+
+RUN = RecheckRun()
+
 
 LEAST_ITEMS, MOST_ITEMS = 2, 20_000
 MOST_DAYS = 365

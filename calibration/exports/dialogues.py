@@ -53,17 +53,14 @@ def _records(rows: Sequence[Dialogue]) -> list[records.Dialogue]:
         if part.key == SELF:
             own[part.dialogue_id] = part
             continue
-        condition = dict(part.condition)
-        others[part.dialogue_id].append(
-            records.Continuation(
-                part.key, part.system.name, tuple(turns[part.pk]), part.mode, part.trial, condition
-            )
-        )
+        mode: records.Mode = "static" if part.mode == Continuation.Mode.STATIC else "rollout"
+        about = part.key, part.system.name, tuple(turns[part.pk])
+        others[part.dialogue_id].append(records.Continuation(*about, mode, part.trial, dict(part.condition)))
     return [
         dialogue_record(
             row,
-            turns[own[row.pk].pk] if row.pk in own else (),
-            others[row.pk],
+            tuple(turns[own[row.pk].pk]) if row.pk in own else (),
+            tuple(others[row.pk]),
             own[row.pk].system.name if row.pk in own else HUMAN,
         )
         for row in rows

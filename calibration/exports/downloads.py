@@ -9,13 +9,17 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import timedelta
 from hashlib import sha256
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import IO, Any
 
+import orjson
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from annotation.formats.wide_ratings import PARTS, rater_column
 from annotation.models import Split, Turn
 from annotation.models.campaigns import Campaign
 from annotation.models.corpora import Corpus
@@ -23,18 +27,20 @@ from calibration.errors import CalibrationError, ExportRefused
 from calibration.exports import labels as label_export
 from calibration.exports import notes as note_export
 from calibration.exports.dialogues import dialogue_lines, selected_dialogues
-from calibration.exports.labels import Download
+from calibration.exports.labels import Download, labels
 from calibration.exports.packages import PACKAGES, Contents
 from calibration.exports.parts import ExportPart, check_exclusion, without_excluded
 from calibration.exports.transcripts import FORMS, Sheet, of_part, sheet
-from calibration.exports.wide import wide_labels
 from calibration.exports.writing import (
     Blocks,
     Bundle,
+    Column,
     ExportQuery,
     FileSummary,
     Hashed,
     RowTable,
+    jsonl_blocks,
+    text_of,
     write,
     write_blocks,
 )
@@ -48,6 +54,102 @@ from jobs.job_actions import private_folder
 from jobs.kinds import JobKind, Progress
 from jobs.models.job import Job
 from jobs.tables import Table
+
+ROW_COLUMNS = (
+    Column("item", ""),
+    Column("dialogue", ""),
+    Column("continuation", ""),
+    Column("system", ""),
+    Column("turn", "", "integer"),
+    Column("turn_number", "", "integer"),
+    Column("text", ""),
+    Column("question", ""),
+    Column("scheme", ""),
+    Column("level", ""),
+    Column("values", ""),
+    Column("group", ""),
+    Column("sample", "", "integer"),
+    Column("occasion", ""),
+    Column("campaign", ""),
+    Column("cluster", ""),
+    Column("members", ""),
+    Column("part", ""),
+    Column("fake_model", "", "boolean"),
+)
+"""Columns that the labels of a row share."""
+JSON = ("values", "members", "evidence", "order")
+SHARED = [column.name for column in ROW_COLUMNS]
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class _Raters:
+    """Columns of the raters in a table: for each name its kind, and the parts that any of its labels has."""
+
+    kinds: dict[str, tuple[str, bool]] = field(default_factory=dict)
+    parts: dict[str, set[str]] = field(default_factory=dict)
+
+    def add(self, label: Mapping[str, Any]) -> None:
+        name = label["rater"]
+        self.kinds[name] = label["kind"], label["identified"]
+        self.parts.setdefault(name, set()).update(part for part in PARTS if label[part])
+
+    def column(self, name: str, part: str = "") -> str:
+        return rater_column(name, *self.kinds[name], part)
+
+    def columns(self) -> Iterator[Column]:
+        for name in sorted(self.kinds):
+            yield Column(self.column(name), "", "value")
+            for part in PARTS:
+                if part in self.parts[name]:
+                    yield Column(self.column(name, part), "")
+
+
+def wide_labels(scope: Scope, export_part: ExportPart | None = None) -> RowTable:
+    """Return the labels of a scope with a column for each rater; all are read before the first row."""
+    file = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the last row)
+    for block in jsonl_blocks(labels(scope, export_part, with_text=True)):
+        file.write(block)
+    raters = _Raters()
+    for label in _read(file):
+        raters.add(label)
+    return RowTable((*ROW_COLUMNS, *raters.columns()), _rows(file, raters))
+
+
+def _read(file: IO[bytes]) -> Iterator[Row]:
+    """Yield the labels; JSON is a text in this table, whatever the form of its file."""
+    file.seek(0)
+    for line in file:
+        label = orjson.loads(line)
+        yield label | {name: text_of(label[name]) for name in JSON if label[name] is not None}
+
+
+def _rows(file: IO[bytes], raters: _Raters) -> Iterator[Row]:
+    text, item = None, None
+    with file:
+        for place, group in groupby(_read(file), itemgetter("item", "scheme", "question")):
+            members = list(group)
+            if place[0] != item:
+                item, text = place[0], members[0]["text"]
+            yield from _rows_of_question(members, raters, text)
+
+
+def _rows_of_question(labels: Iterable[Row], raters: _Raters, text: str | None) -> Iterator[Row]:
+    """Yield the rows of an item and a question: a second answer of a rater is in another row."""
+    rows: dict[tuple[Any, ...], Row] = {}
+    for label in labels:
+        column = raters.column(label["rater"])
+        place, number = (label["occasion"], label["campaign"] or "", label["sample"]), 0
+        while column in rows.get((*place, number), ()):
+            number += 1
+        shared = {name: label[name] for name in SHARED} | {"text": text}
+        row = rows.setdefault((*place, number), shared)
+        row[column] = label["value"]
+        row |= {raters.column(label["rater"], part): label[part] for part in PARTS if label[part]}
+    for _, row in sorted(rows.items()):
+        yield row
+
 
 # Files on request: labels, notes, gold, packages, transcripts, and kinds added by suites.
 #

@@ -8,7 +8,7 @@ the model.
 
 `KEY_ENV` names the environment variable that holds the key. An endpoint added on the page may use only
 variables listed in CONCORD_KEY_VARIABLES or used by endpoints of the environment: otherwise any secret of the
-process could be sent to any server. Or its key is stored, encrypted (`jobs.endpoints.stored_keys`).
+process could be sent to any server. Or its key is stored, encrypted here, too.
 
 An administrator's endpoint belongs to the installation and is there for all researchers. A researcher's
 belongs to its owner (`jobs.endpoints.ownership`).
@@ -16,14 +16,20 @@ belongs to its owner (`jobs.endpoints.ownership`).
 
 from __future__ import annotations
 
+import base64
+import json
 import os
 import re
 from collections.abc import Collection, Mapping
 from datetime import timedelta
 from decimal import Decimal, InvalidOperation
+from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied, ValidationError
@@ -33,7 +39,6 @@ from django.utils import timezone
 
 from config.models import Event
 from config.permissions import is_administrator
-from jobs.endpoints import stored_keys
 from jobs.endpoints.ownership import administrators, may_add, may_change, require_use
 from jobs.endpoints.wire import literal, refusal
 from jobs.errors import JobError
@@ -42,6 +47,60 @@ from jobs.models.endpoint import LONGEST_ADDRESS, Endpoint
 from jobs.models.run import Run
 from jobs.queue import timing
 from jobs.queue.waking import wake
+
+_KEY = re.compile(r"[!-~]{1,1000}")
+_PURPOSE = b"concord: keys of endpoints"
+
+
+class UnreadableKey(JobError):
+    """None of the values of CONCORD_SECRET_KEY decrypts the key, or it is for another address."""
+
+
+def encrypt(key: str, base_url: str) -> str:
+    """Return a key encrypted for the origin of a URL; raise JobError for a key that no header can carry."""
+    if not _KEY.fullmatch(key):
+        raise JobError("The key must be 1 to 1000 printable characters without spaces: copy it again.")
+    payload = json.dumps({"key": key, "origin": origin(base_url)}).encode()
+    return _fernet(settings.SECRET_KEY).encrypt(payload).decode()
+
+
+def decrypt(stored_key: str, base_url: str) -> str:
+    """Return the key that `encrypt` stored for the origin of a URL; raise UnreadableKey."""
+    secrets = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    try:
+        payload = json.loads(MultiFernet([_fernet(secret) for secret in secrets]).decrypt(stored_key))
+    except InvalidToken:
+        raise UnreadableKey(
+            "CONCORD_SECRET_KEY is not the one that it was stored with. Add the earlier value after the "
+            "present one, separated by a comma, or enter the key again"
+        ) from None
+    if payload["origin"] != origin(base_url):
+        raise UnreadableKey(f"it was stored for {payload['origin']}: enter the key again")
+    key: str = payload["key"]
+    return key
+
+
+def is_outdated(stored_key: str) -> bool:
+    """Whether a key is encrypted with another value than the first of CONCORD_SECRET_KEY."""
+    try:
+        _fernet(settings.SECRET_KEY).decrypt(stored_key)
+    except InvalidToken:
+        return True
+    return False
+
+
+def origin(base_url: str) -> str:
+    """Return scheme, host and port of a URL: where its key is sent."""
+    parts = urlsplit(base_url)
+    port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    return f"{parts.scheme}://{(parts.hostname or '').rstrip('.')}:{port}"
+
+
+@cache
+def _fernet(secret: str) -> Fernet:
+    derived = HKDF(algorithm=SHA256(), length=32, salt=None, info=_PURPOSE).derive(secret.encode())
+    return Fernet(base64.urlsafe_b64encode(derived))
+
 
 PREFIX = "CONCORD_ENDPOINT_"
 _KEY_NAME = re.compile(r"^[A-Z][A-Z0-9_]{0,80}_(API_)?(KEY|TOKEN)$")
@@ -86,7 +145,7 @@ def save(*, by: User, fields: Mapping[str, Any], endpoint: Endpoint | None = Non
     _require_own(target)
     _require_listed(target.key_env)
     if key is not None:
-        target.stored_key = stored_keys.encrypt(key, target.base_url) if key else ""
+        target.stored_key = encrypt(key, target.base_url) if key else ""
     _require_fitting_key(target)
     target.save()
     detail = {"base_url": target.base_url, "allow_private": target.allow_private}
@@ -120,8 +179,8 @@ def _require_fitting_key(endpoint: Endpoint) -> None:
     if urlsplit(endpoint.base_url).scheme != "https" and not endpoint.allow_private:
         raise JobError("The key would travel unencrypted: give an https address.")
     try:
-        stored_keys.decrypt(endpoint.stored_key, endpoint.base_url)
-    except stored_keys.UnreadableKey as error:
+        decrypt(endpoint.stored_key, endpoint.base_url)
+    except UnreadableKey as error:
         raise JobError(f"The stored key cannot be used: {error}.") from None
 
 
@@ -139,7 +198,7 @@ def disown(*, by: User, owner: User) -> None:
 
 def outdated_keys() -> list[Endpoint]:
     """Return the endpoints whose stored key is encrypted with an earlier value of CONCORD_SECRET_KEY."""
-    return [row for row in Endpoint.objects.exclude(stored_key="") if stored_keys.is_outdated(row.stored_key)]
+    return [row for row in Endpoint.objects.exclude(stored_key="") if is_outdated(row.stored_key)]
 
 
 @transaction.atomic
@@ -152,14 +211,14 @@ def reencrypt_keys(*, by: User) -> dict[str, Any]:
         raise PermissionDenied
     number, unreadable = 0, []
     for endpoint in Endpoint.objects.select_for_update().exclude(stored_key=""):
-        if not stored_keys.is_outdated(endpoint.stored_key):
+        if not is_outdated(endpoint.stored_key):
             continue
         try:
-            key = stored_keys.decrypt(endpoint.stored_key, endpoint.base_url)
-        except stored_keys.UnreadableKey:
+            key = decrypt(endpoint.stored_key, endpoint.base_url)
+        except UnreadableKey:
             unreadable.append(endpoint.name)
             continue
-        endpoint.stored_key = stored_keys.encrypt(key, endpoint.base_url)
+        endpoint.stored_key = encrypt(key, endpoint.base_url)
         endpoint.save(update_fields=["stored_key"])
         number += 1
     Event.objects.create(by=by, verb="re-encrypt keys", detail={"keys": number, "unreadable": unreadable})
@@ -219,8 +278,8 @@ def key_of(endpoint: Endpoint) -> str:
     """Return the endpoint's key, '' where it needs none; raise JobError if this process lacks it."""
     if endpoint.stored_key:
         try:
-            return stored_keys.decrypt(endpoint.stored_key, endpoint.base_url)
-        except stored_keys.UnreadableKey as error:
+            return decrypt(endpoint.stored_key, endpoint.base_url)
+        except UnreadableKey as error:
             raise JobError(
                 f"The stored key of the endpoint {endpoint.name} cannot be used: {error}."
             ) from None

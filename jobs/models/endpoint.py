@@ -84,9 +84,9 @@ class Endpoint(models.Model):
     """An OpenAI-compatible server and a model on it.
 
     Its key is in the environment variable `key_env` or, encrypted, in `stored_key`
-    (`jobs.endpoints.stored_keys`). Without an `owner` it belongs to the installation. A researcher's own is
-    used, changed and seen by the owner and administrators alone; with `shared` everybody uses and sees it. It
-    never takes a key, a file or the private network of the server.
+    (`jobs.endpoints.endpoint_actions`). Without an `owner` it belongs to the installation. A researcher's own
+    is used, changed and seen by the owner and administrators alone; with `shared` everybody uses and sees it.
+    It never takes a key, a file or the private network of the server.
 
     Prices are in `currency` per million tokens; without its own, those of `model_price` apply. An endpoint
     declared in the environment is changed there (`from_environment`). `allow_private` permits an address on

@@ -23,6 +23,7 @@ from config.lists import LongPaginator
 from config.permissions import researcher_only, user_of
 from config.templatetags.concord import setting
 from jobs import access, runs
+from jobs.bulk_acts import RUN_ACTS
 from jobs.calls import batch_actions
 from jobs.calls.causes import Cause, failure_causes
 from jobs.calls.served_models import served_differently
@@ -34,11 +35,64 @@ from jobs.models.job import Job
 from jobs.models.run import FLAGGED, TROUBLED, Batch, Run
 from jobs.progress import Progress, progress
 from jobs.runs import CAPS
+from judges import access as judges_access
 from judges.drafts import DRAFT
 from judges.pages.forms import AdoptForm, CapsForm
 from judges.prompts import versions
+from judges.runs import run_sets
 from judges.runs.lookup import has_model
-from judges.runs.run_sets import sets_of
+from judges.runs.run_sets import SetProgress, progress_of, sets_of
+
+
+@require_GET
+@researcher_only
+def run_set_page(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: a run set; the page refreshes its runs while one goes on."""
+    run_set = judges_access.run_set(pk)
+    state = progress_of([run_set])[run_set.pk]
+    context = {
+        "run_set": run_set,
+        "corpus": run_set.corpus,
+        "progress": state,
+        "total": state.sum("total"),
+        "finished": state.sum("done") + state.sum("failed"),
+        "figures": _set_figures(state),
+        "has_answers": any(row.done or row.reused for row in state.rows),
+    }
+    return render(request, "judges/run_set.html", context)
+
+
+def _set_figures(state: SetProgress) -> list[tuple[str, Any]]:
+    """Return how far a set is as pairs of term and value; those without a value do not apply."""
+    seconds = state.seconds_left
+    return [
+        ("Done", f"{state.sum('done'):,}"),
+        ("Failed", f"{state.sum('failed'):,}"),
+        ("Cancelled", f"{state.sum('cancelled'):,}" if state.sum("cancelled") else ""),
+        ("Done by other runs", f"{state.sum('reused'):,}" if state.sum("reused") else ""),
+        ("Time left", ("not known yet" if seconds is None else duration(seconds)) if state.is_active else ""),
+        ("Tokens read", f"{state.sum('tokens_in'):,}"),
+        ("Tokens written", f"{state.sum('tokens_out'):,}"),
+        ("Cost", state.price),
+    ]
+
+
+@require_POST
+@researcher_only
+def change_run_set(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: pause, resume, cancel or retry all runs of a set that this applies to."""
+    verb = request.POST.get("verb", "")
+    try:
+        outcome = run_sets.change_run_set(by=user_of(request), run_set=judges_access.run_set(pk), verb=verb)
+    except JobError as error:
+        messages.error(request, str(error))
+        return redirect("run-set", pk)
+    if outcome.done:
+        messages.success(request, f"{many(len(outcome.done), 'run')} {RUN_ACTS.acts[verb].past}.")
+    for refusal in outcome.refused:
+        messages.error(request, f"{refusal.name}: {refusal.reason}")
+    return redirect("run-set", pk)
+
 
 CALL_FILTERS = (
     ("failed", "Failed or tried again", "No call failed."),

@@ -1,114 +1,17 @@
-// The lobby and the chat: what the server says is shown, and a turn is sent until the server has it once.
+// The chat: what the server says is shown, and a turn is sent until the server has it once.
 
 import { post, Unreachable } from "./annotate/sending.js";
+import { listen, minutes, oneAtATime, part, say } from "./chat/stream.js";
 
 const POLL_MS = 1000;
 const REFRESH_MS = 15000;
-const ASK_MS = 5000;
 const TYPING_MS = 2000;
 const SHOWN_TYPING_MS = 4000;
 const NEAR_END_PX = 48;
 const CLOCK = { hour: "2-digit", minute: "2-digit", hour12: false };
 
-const part = (name) => document.querySelector(`[data-part="${name}"]`);
-// Writes a text where it differs, so that a screen reader announces it once.
-const say = (name, text) => {
-  if (part(name).textContent !== text) part(name).textContent = text;
-};
-const minutes = (seconds) =>
-  `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
 const newKey = () =>
   Array.from(crypto.getRandomValues(new Uint32Array(4)), (number) => number.toString(36)).join("-");
-
-// A stream of events; `isOpen` says whether events arrive, so that asking again and again is not needed. The
-// browser gives a stream up where the server answers with an error: then it begins anew after a while.
-function listen(url, heard) {
-  let stream = null;
-  let timer = null;
-  const open = () => {
-    stream = new EventSource(url);
-    stream.onmessage = (event) => heard(event.data);
-    stream.onerror = () => {
-      if (stream.readyState === EventSource.CLOSED) timer = setTimeout(open, REFRESH_MS);
-    };
-  };
-  open();
-  return {
-    isOpen: () => stream.readyState === EventSource.OPEN,
-    close: () => {
-      clearTimeout(timer);
-      stream.close();
-    },
-  };
-}
-
-// Runs one at a time; a call meanwhile runs it once more afterwards.
-function oneAtATime(action) {
-  let running = false;
-  let again = false;
-  return async () => {
-    again = true;
-    if (running) return;
-    running = true;
-    try {
-      while (again) {
-        again = false;
-        await action();
-      }
-    } finally {
-      running = false;
-    }
-  };
-}
-
-function lobby(box) {
-  const base = box.dataset.base;
-  const status = part("status");
-  const [start, stop] = box.querySelectorAll("[data-does]");
-  let stream = null;
-  let timer = null;
-  const ask = oneAtATime(async () => {
-    if (timer === null) return;
-    try {
-      const { ok, body } = await post(`${base}wait/`, {});
-      if (timer === null) return;
-      if (!ok) status.textContent = body.error;
-      else if (body.address) window.location.assign(body.address);
-      else {
-        const others = body.others === 1 ? "1 other waits" : `${body.others} others wait`;
-        say(
-          "status",
-          `${body.others ? `${others}, too.` : "Nobody else waits at the moment."} Keep this page open.`,
-        );
-        say("time", `You have waited for ${minutes(body.seconds)}.`);
-      }
-    } catch (problem) {
-      if (!(problem instanceof Unreachable)) throw problem;
-      status.textContent = "No connection. Trying again.";
-    }
-  });
-  const show = (isWaiting) => {
-    start.hidden = isWaiting;
-    stop.hidden = !isWaiting;
-  };
-  start.addEventListener("click", () => {
-    timer = setInterval(ask, ASK_MS);
-    stream = listen(`${base}events/`, ask);
-    status.textContent = "One moment …";
-    show(true);
-    ask();
-    stop.focus();
-  });
-  stop.addEventListener("click", async () => {
-    clearInterval(timer);
-    timer = null;
-    stream.close();
-    say("status", "You are not waiting any more.");
-    say("time", "");
-    show(false);
-    await post(`${base}stop/`, {}).catch(() => null); // who stops asking is forgotten anyway
-  });
-}
 
 // The text of a turn, with its line breaks.
 function textBody(text) {
@@ -404,6 +307,4 @@ class Chat {
   }
 }
 
-const box = document.getElementById("lobby");
-if (box) lobby(box);
-else new Chat(document.getElementById("main"));
+new Chat(document.getElementById("main"));

@@ -159,8 +159,8 @@ def count(campaign: Campaign) -> int:
 def _run(query: str, campaign: Campaign, *, fetch: bool) -> int:
     with connection.cursor() as cursor:
         excluded = exclusion.excluded_ids(campaign.corpus, campaign.exclude)
-        values = {"corpus": campaign.corpus_id, "key": campaign.own_key, "excluded": excluded}
-        cursor.execute(query, values)
+        values: dict[str, Any] = {"corpus": campaign.corpus_id, "key": campaign.own_key}
+        cursor.execute(query, values | {"excluded": excluded})
         return int(cursor.fetchone()[0] if fetch else cursor.rowcount)
 
 

@@ -26,7 +26,7 @@ ENTRIES = {
     ],
     "layouts": ["suites.long_dialogue.screen:LAYOUTS"],
     "write_records": ["suites.long_dialogue.editing.import_records:write_records"],
-    "label_continuations": ["suites.long_dialogue.editing.answer_labels:write"],
+    "label_continuations": ["suites.long_dialogue.simulations.steps:write"],
     "own_pages": ["suites.long_dialogue.plugin:OWN_PAGES"],
     "links": ["suites.long_dialogue.plugin:LINKS"],
     "job_kinds": ["suites.long_dialogue.plugin:JOB_KINDS"],

@@ -50,6 +50,7 @@ BY_NAME = {
     "GET /api/v1/answers/{id}/": "judges are named, and there may be no record of what was asked",
     "GET /api/v1/corpora/{id}/preferences/": "nobody may have compared anything, and systems are named",
     "POST /api/v1/corpora/{id}/preferences/": "there may be no split",
+    "GET /api/v1/corpora/{id}/profile/": "there may be no question to exclude by",
     "GET /api/v1/corpora/{id}/turns-and-whole/": "questions are named, which people may not have answered",
     "POST /api/v1/exports/labels.{form}": "one of corpus and campaign, and for test a purpose",
     "GET /api/v1/exports/packages/{kind}.zip": "a corpus is named, and there may be nothing for the tool",

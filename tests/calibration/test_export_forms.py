@@ -17,11 +17,10 @@ from django.urls import reverse
 
 from annotation.models import Occasion
 from calibration.errors import ExportRefused
-from calibration.exports import workbook
+from calibration.exports import writing
 from calibration.exports.downloads import LABELS, WIDE, Order
 from calibration.exports.parts import ExportPart
-from calibration.exports.workbook import write_workbook
-from calibration.exports.writing import FORMATS
+from calibration.exports.writing import FORMATS, write_workbook
 from calibration.models import Export
 from tests.calibration.world import World, world
 
@@ -156,8 +155,8 @@ def test_characters_of_two_units_count_twice() -> None:
 def test_what_a_sheet_cannot_hold_is_refused(
     monkeypatch: pytest.MonkeyPatch, columns: int, rows: int, reason: str
 ) -> None:
-    monkeypatch.setattr(workbook, "MOST_COLUMNS", 2)
-    monkeypatch.setattr(workbook, "MOST_ROWS", 3)
+    monkeypatch.setattr(writing, "MOST_COLUMNS", 2)
+    monkeypatch.setattr(writing, "MOST_ROWS", 3)
     names = [f"c{n}" for n in range(columns)]
     with pytest.raises(ExportRefused, match=reason):
         write_workbook(io.BytesIO(), names, [[1] * columns] * rows, name="labels")

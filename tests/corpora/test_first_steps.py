@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.first_steps import first_steps
+from annotation.pages.corpora import first_steps
 from annotation.people import links
 from jobs.models import Endpoint
 from tests import factories

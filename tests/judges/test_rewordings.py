@@ -7,7 +7,7 @@ from string import Template
 
 import pytest
 
-from judges.drafts.rewordings import FORM, reordered, rewordings
+from calibration.workbench.checks import FORM, reordered, rewordings
 from judges.prompts import versions
 from judges.prompts.versions import Version
 from judges.protocols import PROTOCOLS, Asking, Wording

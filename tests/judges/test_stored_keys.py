@@ -15,7 +15,7 @@ from django.utils.http import urlencode
 
 from config.models import Event
 from jobs.endpoints import client as probing
-from jobs.endpoints import endpoint_actions, stored_keys
+from jobs.endpoints import endpoint_actions
 from jobs.endpoints.presets import PRESETS
 from jobs.endpoints.responses import MARK
 from jobs.errors import JobError
@@ -212,10 +212,10 @@ def test_a_run_says_that_no_worker_reads_its_key(fake: FakeLLM, settings: Settin
 
 
 def test_what_is_stored_is_no_key_and_differs_each_time() -> None:
-    tokens = {stored_keys.encrypt(KEY, URL) for _ in range(3)}
+    tokens = {endpoint_actions.encrypt(KEY, URL) for _ in range(3)}
     assert len(tokens) == 3
     assert not [token for token in tokens if KEY in token]
-    assert {stored_keys.decrypt(token, URL) for token in tokens} == {KEY}
+    assert {endpoint_actions.decrypt(token, URL) for token in tokens} == {KEY}
 
 
 def test_a_declaration_in_the_environment_takes_a_name_over_without_its_key(

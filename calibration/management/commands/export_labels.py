@@ -43,7 +43,7 @@ class Command(DatabaseCommand):
         """Write the file."""
         corpus, campaign = command_options.find_place(options["corpus"], options["campaign"])
         selection = command_options.take_part(corpus, campaign, options)
-        facts = {
+        facts: dict[str, Any] = {
             "corpus": corpus.name,
             "campaign": campaign.name if campaign else None,
             "part": selection.part or "all",

@@ -110,8 +110,8 @@ def select_dialogues(corpus: Corpus, fields: Mapping[str, Any]) -> Dialogues:
     limits that exclude each other.
     """
     part, exclude = fields.get("part", ""), exclusion_for(corpus, fields.get("exclude", ""))
-    limits = (fields.get(name) or 0 for name in LIMITS)
-    return Dialogues(corpus, split_for(corpus, part), part, *limits, exclude=exclude)
+    least, most, first = (fields.get(name) or 0 for name in LIMITS)
+    return Dialogues(corpus, split_for(corpus, part), part, least, most, first, exclude)
 
 
 def of_rows(rows: Sequence[Dialogue]) -> dict[int, records.Dialogue]:

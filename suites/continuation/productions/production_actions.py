@@ -555,8 +555,8 @@ def dialogues_from(payload: Mapping[str, Any]) -> Dialogues:
     split = Split.objects.filter(pk=payload["split"] or 0).first()
     if corpus is None or (payload["split"] and split is None):
         raise JobRefused("what it was to go over was deleted")
-    limits = (payload[name] for name in LIMITS)
-    return Dialogues(corpus, split, payload["part"], *limits, exclude=payload.get("exclude", ""))
+    least, most, first = (payload[name] for name in LIMITS)
+    return Dialogues(corpus, split, payload["part"], least, most, first, payload.get("exclude", ""))
 
 
 JOB = JobKind(JOB_KIND, "Start of generation", run)

@@ -16,8 +16,7 @@ from annotation.models import Item, Label, SampledItem
 from annotation.work.labels import Answer, record
 from calibration.comparisons.count_files import RENDERINGS, system_tables
 from calibration.comparisons.count_inputs import read
-from calibration.comparisons.counts import Counts, compute, facts, ground_of
-from calibration.comparisons.judged_systems import rated_sample
+from calibration.comparisons.counts import Counts, compute, facts, ground_of, rated_sample
 from tests import factories
 from tests.calibration.counts.built import Made, planted, said
 

@@ -10,8 +10,8 @@ import pytest
 from annotation.corpora import continuing
 from annotation.models import Label, System
 from annotation.records import Continuation, Turn
-from suites.long_dialogue.editing import answer_labels
 from suites.long_dialogue.scripts.answers import WAITS
+from suites.long_dialogue.simulations import steps
 from tests.suites.long_dialogue.examples import script
 from tests.suites.long_dialogue.test_native import bring
 
@@ -66,8 +66,8 @@ def test_labels_are_written_once_whoever_writes_them_again(tmp_path: Path) -> No
     answers = {"id": "m-1", "system": "m", "mode": "static", "turns": turns("(A)", outcome="A")}
     corpus = bring(tmp_path, script(continuations=[answers]))
     before = Label.objects.count()
-    assert answer_labels.write(corpus) == 0
-    assert answer_labels.write(corpus, corpus.dialogues.get().continuations.values_list("pk", flat=True)) == 0
+    assert steps.write(corpus) == 0
+    assert steps.write(corpus, corpus.dialogues.get().continuations.values_list("pk", flat=True)) == 0
     assert Label.objects.count() == before == 6
 
 
