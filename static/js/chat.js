@@ -122,7 +122,7 @@ class Chat {
     const column = document.createElement("div");
     column.className = "col-12 col-md-6";
     const card = document.createElement("section");
-    card.className = "card card-body h-100 gap-2";
+    card.className = "card card-body h-100 d-flex flex-column align-items-start gap-2";
     const title = document.createElement("h2");
     title.className = "small text-secondary";
     title.textContent = `Reply ${place}`;

@@ -80,7 +80,9 @@ class NewChatCampaignSerializer(Plain):
     scheme = serializers.CharField(help_text="Of questions about a dialogue: key, or key@version")
     plan = ChatPlanSerializer(default=dict)
     systems = NewChatSystemSerializer(many=True, required=False)
-    guidelines = serializers.CharField(required=False, allow_blank=True)
+    guidelines = serializers.CharField(
+        required=False, allow_blank=True, help_text="Without it, those of role play between strangers"
+    )
     consent = api.optional_text()
 
 
@@ -179,7 +181,6 @@ class ConversationTextSerializer(ConversationSerializer):
 def create(request: Request) -> Campaign:
     """Create a draft campaign of conversations; state, members and other settings are as for any campaign."""
     values = api.data(request)
-    values["guidelines"] = values.get("guidelines") or None
     values["systems"] = [_new_system(request, system) for system in values.get("systems") or ()]
     return chat_plans.create(by=api.user(request), **values)
 

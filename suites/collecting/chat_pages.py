@@ -218,9 +218,9 @@ class ChatCampaignForm(forms.Form):
     )
     guidelines = forms.CharField(
         required=False,
-        widget=forms.Textarea(attrs={"rows": 5}),
-        help_text="What people do in the conversation, in Markdown; shown in the lobby. "
-        "Left empty, the guidelines of the scheme are used.",
+        initial=chat_plans.GUIDELINES,
+        widget=forms.Textarea(attrs={"rows": 8}),
+        help_text="What people do in the conversation, in Markdown; shown in the lobby.",
     )
     consent = forms.CharField(
         required=False, widget=forms.Textarea(attrs={"rows": 4}), label="Consent text",
@@ -244,7 +244,7 @@ class ChatCampaignForm(forms.Form):
         """Create the campaign as a draft. Raises CampaignRefused."""
         values = dict(self.cleaned_data)
         plan = {name: values.pop(name) for name in PLAN_SETTINGS}
-        values["guidelines"] = values["guidelines"].strip() or None
+        values["guidelines"] = values["guidelines"].strip()
         return chat_plans.create(by=user_of(request), corpus=corpus, plan=plan, **values)
 
 

@@ -80,6 +80,21 @@ UNUSED = {
 }
 """Settings of campaigns that have no meaning for conversations, with the reason."""
 
+GUIDELINES = """\
+You talk with somebody whom you have not met before, to get to know each other. You play the persona that \
+you read first: make up what it does not say, but nothing that contradicts it. If it is hard to imagine \
+meeting a stranger, imagine that you meet in a game or a virtual world.
+
+- Answer what was just said, and ask questions, too.
+- Write as you would in a chat, in one or two sentences.
+- Do not write who you really are, nor anything by which somebody could find you.
+- Do not copy from other people or from a language model.
+- Report whatever is insulting, or makes you uncomfortable.
+
+Once the conversation is over, you answer a few questions about the whole of it."""
+"""What people do in a conversation, where the researcher says nothing else: role play as for ComperDial
+(Wakaki et al. 2024, section 3.2.1)."""
+
 
 @transaction.atomic
 def create(
@@ -99,7 +114,8 @@ def create(
 
     They talk with each other or with `systems`, which can be added later, too. `plan` has values of
     PLAN_SETTINGS, `scheme` the questions about a whole dialogue that each person answers about the
-    conversation; `options` are other settings of the campaign. Raises CampaignRefused.
+    conversation; `options` are other settings of the campaign. Without `guidelines` those of GUIDELINES are
+    used. Raises CampaignRefused.
     """
     row = ChatPlan(**plan)
     check_values(row, PLAN_SETTINGS)
@@ -117,7 +133,7 @@ def create(
         corpus=corpus,
         scheme=scheme,
         annotators=annotators,
-        guidelines=guidelines,
+        guidelines=GUIDELINES if guidelines is None else guidelines,
         consent=consent,
         shows=(),
         form=Campaign.Form.CHAT,

@@ -12,6 +12,7 @@ from django.urls import reverse
 
 from annotation.models import Campaign
 from config.models import Event
+from suites.collecting.chat_plans import GUIDELINES
 from suites.collecting.models import Chat
 from tests import factories
 from tests.suites.collecting.talking import PERSONAS, SCHEME, bare_corpus, chat_campaign, hold, meet, say
@@ -61,6 +62,25 @@ def test_a_member_comes_from_my_work_to_the_lobby_and_from_there_to_the_chat(
     page = client.get(reverse("lobby", args=[campaign.pk]), follow=True)
     assert page.redirect_chain[-1][0] == reverse("chat", args=[campaign.pk, Chat.objects.get().pk])
     assert PERSONAS[0] in page.content.decode()
+
+
+def test_the_lobby_says_what_people_do_in_a_conversation_and_not_how_they_rate_one(
+    campaign: Campaign, ana: User
+) -> None:
+    page = client_of(ana).get(reverse("lobby", args=[campaign.pk])).content.decode()
+    assert "make up what it does not say" in page
+    assert "before rating" not in page
+
+
+def test_a_researcher_starts_from_these_guidelines_and_may_have_none(rei: User) -> None:
+    corpus, client = bare_corpus(), client_of(rei)
+    address = reverse("new-chat-campaign", args=[corpus.name])
+    form = client.get(address).context["form"]
+    assert form["guidelines"].value() == GUIDELINES
+    values = {field.name: field.value() for field in form if field.value() is not None}
+    for name, text in (("with", GUIDELINES), ("without", "")):
+        client.post(address, values | {"name": name, "scheme": SCHEME, "guidelines": text})
+        assert Campaign.objects.get(name=name).guidelines.get().text == text
 
 
 def test_consent_is_agreed_to_on_the_annotation_page_first(ana: User, ben: User) -> None:
