@@ -265,10 +265,10 @@ def new_chat_campaign(request: HttpRequest, name: str) -> HttpResponse:
                 return redirect("new-chat-system", draft.pk)
             return redirect("campaign", draft.pk)
     context = {
-        "title": "Conversations between people",
-        "lead": "Members meet in a lobby, each plays one participant of a dialogue without turns, and they "
-        "write to each other. A finished conversation becomes a continuation of its dialogue, and the people "
-        "who held it answer the questions of the scheme.",
+        "title": "Conversations",
+        "lead": "Members play one participant each of a dialogue without turns, and write to each other or "
+        "to a system. A finished conversation becomes a continuation of its dialogue, and its people "
+        "answer the questions of the scheme.",
         "corpus": corpus,
         "form": form,
     }
@@ -373,6 +373,7 @@ def conversations(request: HttpRequest, campaign: int) -> HttpResponse:
         "page": page,
         "names": pseudonyms_of_people(users, campaign_row.corpus_id),
         "waiting": chat_lobby.present(campaign, timezone.now()).count(),
+        "finished": counts.get("finished", 0),
         "facts": [
             ("Finished", f"{counts.get('finished', 0):,} of {campaign_row.tasks.count():,}"),
             ("Open", f"{counts.get('open', 0):,}"),
