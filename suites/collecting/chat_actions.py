@@ -74,6 +74,15 @@ def topic(chat: int) -> str:
     return f"chat-{chat}"
 
 
+def must_be_in(user: User, chat: int, campaign: int | None = None) -> None:
+    """Raise NotTaskHolder unless a person is in a conversation, of a campaign if that is named."""
+    rows = ChatSeat.objects.filter(chat=chat, user=user)
+    if campaign is not None:
+        rows = rows.filter(chat__campaign=campaign)
+    if not rows.exists():
+        raise NotTaskHolder("You are not in this conversation.")
+
+
 def seat_of(user: User, chat: int) -> ChatSeat:
     """Return a person's side of a conversation; raise NotTaskHolder where they have none."""
     rows = ChatSeat.objects.select_related("chat__campaign__chat_plan", "chat__task__continuation__dialogue")

@@ -242,14 +242,14 @@ def _member(request: Request, campaign: int) -> None:
 @api.get(ChatViewSerializer, takes=AfterSerializer, permission=IsSignedIn)
 def own_chat(request: Request, chat: int) -> chat_actions.ChatView:
     """Members: read an own conversation, with the turns after number `after`."""
-    chat_actions.seat_of(api.user(request), chat)
+    chat_actions.must_be_in(api.user(request), chat)
     return chat_actions.view(by=api.user(request), chat=chat, **api.data(request))
 
 
 @api.post(SendSerializer, TurnOfChatSerializer, permission=IsSignedIn)
 def send(request: Request, chat: int) -> dict[str, Any]:
     """Members: send a turn of an own conversation; the response is the stored turn."""
-    chat_actions.seat_of(api.user(request), chat)
+    chat_actions.must_be_in(api.user(request), chat)
     return chat_actions.as_json(chat_actions.send(by=api.user(request), chat=chat, **api.data(request)))
 
 
@@ -262,21 +262,21 @@ def set_typing(request: Request, chat: int) -> None:
 @api.post(LeaveSerializer, permission=IsSignedIn)
 def leave(request: Request, chat: int) -> None:
     """Members: leave an own conversation, or report it: it is abandoned, and others get its task."""
-    chat_actions.seat_of(api.user(request), chat)
+    chat_actions.must_be_in(api.user(request), chat)
     chat_actions.leave(by=api.user(request), chat=chat, **api.data(request))
 
 
 @api.post(permission=IsSignedIn)
 def retry(request: Request, chat: int) -> None:
     """Members: ask again for a reply of the partner that did not come; the third failure ends it."""
-    chat_actions.seat_of(api.user(request), chat)
+    chat_actions.must_be_in(api.user(request), chat)
     chat_replies.retry(by=api.user(request), chat=chat)
 
 
 @api.post(PickSerializer, TurnOfChatSerializer, permission=IsSignedIn)
 def pick(request: Request, chat: int) -> dict[str, Any]:
     """Members: choose the reply with which an own conversation goes on; the response is the stored turn."""
-    chat_actions.seat_of(api.user(request), chat)
+    chat_actions.must_be_in(api.user(request), chat)
     return chat_actions.as_json(chat_replies.pick(by=api.user(request), chat=chat, **api.data(request)))
 
 

@@ -40,7 +40,7 @@ from suites.collecting.chat_plans import PLAN_SETTINGS
 from suites.collecting.chat_systems import NewSystem
 from suites.collecting.errors import ChatRefused, PersonasRefused
 from suites.collecting.inventory_actions import LONGEST_NAME
-from suites.collecting.models import Chat, ChatPlan, ChatSeat, ChatSystem
+from suites.collecting.models import Chat, ChatPlan, ChatSystem
 
 # For members: the lobby.
 
@@ -103,21 +103,19 @@ def _of_chats(campaign: int) -> None:
 # For members: the conversation. Every view is for the people in it; others get 404.
 
 
-def _own(request: HttpRequest, campaign: int, chat: int) -> ChatSeat:
+def _must_be_own(request: HttpRequest, campaign: int, chat: int) -> None:
     try:
-        seat = chat_actions.seat_of(user_of(request), chat)
+        chat_actions.must_be_in(user_of(request), chat, campaign)
     except NotTaskHolder as error:
         raise Http404 from error
-    if seat.chat.campaign_id != campaign:
-        raise Http404
-    return seat
 
 
 @require_GET
 @cache_control(no_store=True)
 def chat(request: HttpRequest, campaign: int, chat: int) -> HttpResponse:
     """Members: the page of an own conversation."""
-    seat = _own(request, campaign, chat)
+    _must_be_own(request, campaign, chat)
+    seat = chat_actions.seat_of(user_of(request), chat)
     plan = seat.chat.campaign.chat_plan
     context = {
         "campaign": seat.chat.campaign,
@@ -135,7 +133,7 @@ def chat(request: HttpRequest, campaign: int, chat: int) -> HttpResponse:
 @as_json
 def chat_state(request: HttpRequest, campaign: int, chat: int) -> HttpResponse:
     """Members: an own conversation, with the turns after number `after`."""
-    _own(request, campaign, chat)
+    _must_be_own(request, campaign, chat)
     after = row_id(request.GET.get("after", "0")) or 0
     seen = chat_actions.view(by=user_of(request), chat=chat, after=after)
     return JsonResponse(asdict(seen))
@@ -144,7 +142,7 @@ def chat_state(request: HttpRequest, campaign: int, chat: int) -> HttpResponse:
 @require_GET
 def chat_events(request: HttpRequest, campaign: int, chat: int) -> HttpResponse:
     """Members: a stream of server-sent events: `changed`, and `typing N`."""
-    _own(request, campaign, chat)
+    _must_be_own(request, campaign, chat)
     return EventStream(chat_actions.topic(chat))
 
 
@@ -152,7 +150,7 @@ def chat_events(request: HttpRequest, campaign: int, chat: int) -> HttpResponse:
 @as_json
 def chat_send(request: HttpRequest, campaign: int, chat: int) -> HttpResponse:
     """Members: send a turn; the same `key` again is the same turn."""
-    _own(request, campaign, chat)
+    _must_be_own(request, campaign, chat)
     body = parse(request.body)
     text, key = body.get("text"), body.get("key")
     if not isinstance(text, str) or not isinstance(key, str):
@@ -165,7 +163,7 @@ def chat_send(request: HttpRequest, campaign: int, chat: int) -> HttpResponse:
 @as_json
 def chat_typing(request: HttpRequest, campaign: int, chat: int) -> HttpResponse:
     """Members: show the others that they write."""
-    _own(request, campaign, chat)
+    _must_be_own(request, campaign, chat)
     chat_actions.set_typing(by=user_of(request), chat=chat)
     return JsonResponse({})
 
@@ -174,7 +172,7 @@ def chat_typing(request: HttpRequest, campaign: int, chat: int) -> HttpResponse:
 @as_json
 def chat_leave(request: HttpRequest, campaign: int, chat: int) -> HttpResponse:
     """Members: leave an own conversation, or report it, with a `report`."""
-    _own(request, campaign, chat)
+    _must_be_own(request, campaign, chat)
     report = parse(request.body).get("report")
     chat_actions.leave(by=user_of(request), chat=chat, report=None if report is None else str(report))
     return JsonResponse({})
@@ -184,7 +182,7 @@ def chat_leave(request: HttpRequest, campaign: int, chat: int) -> HttpResponse:
 @as_json
 def chat_retry(request: HttpRequest, campaign: int, chat: int) -> HttpResponse:
     """Members: ask again for a reply of the partner that did not come."""
-    _own(request, campaign, chat)
+    _must_be_own(request, campaign, chat)
     chat_replies.retry(by=user_of(request), chat=chat)
     return JsonResponse({})
 
@@ -193,7 +191,7 @@ def chat_retry(request: HttpRequest, campaign: int, chat: int) -> HttpResponse:
 @as_json
 def chat_pick(request: HttpRequest, campaign: int, chat: int) -> HttpResponse:
     """Members: choose the reply, 1 or 2, with which an own conversation goes on."""
-    _own(request, campaign, chat)
+    _must_be_own(request, campaign, chat)
     body = parse(request.body)
     number, place = body.get("number"), body.get("place")
     if not isinstance(number, int) or not isinstance(place, int):
