@@ -207,9 +207,10 @@ class Run(models.Model):
     who paused it, if any; `at_cap`: it waits for a higher cap. `unserved_since`: since then no worker has its
     key. The caps limit the usage of its own calls: requests sent, input and output tokens, money in the
     endpoint's currency; null for no limit. `use_cache` lets a call use the reply to an equal request of
-    another run. `mode` is direct calls or batches of the provider (`Batch`), and no part of the rater's
-    identity. Once it has ended, `values` and `missing` count the answers of its calls (null before), and
-    `missing_reason` is the commonest reason of missing values. If calls follow from replies to others,
+    another run. Somebody waits for the replies of an `urgent` run: its calls come before those of other
+    runs at the endpoint. `mode` is direct calls or batches of the provider (`Batch`), and no part of the
+    rater's identity. Once it has ended, `values` and `missing` count the answers of its calls (null before),
+    and `missing_reason` is the commonest reason of missing values. If calls follow from replies to others,
     `expected` is their final number, and `values` and `missing` count written and failed texts.
     """
 
@@ -249,6 +250,7 @@ class Run(models.Model):
     max_attempts = models.PositiveIntegerField(default=6)
     reasks = models.PositiveIntegerField(default=1)
     use_cache = models.BooleanField(default=True)
+    urgent = models.BooleanField(default=False, db_default=False)
     mode = models.CharField(max_length=10, choices=Mode, default=Mode.AT_ONCE, db_default=Mode.AT_ONCE)
     cap_calls = models.PositiveBigIntegerField(null=True)
     cap_tokens = models.PositiveBigIntegerField(null=True)

@@ -110,6 +110,7 @@ def _run(campaign: Campaign, new: NewSystem, spec: Mapping[str, Any], by: User |
         scope_hash=hashlib.sha256(json.dumps(scope, sort_keys=True).encode()).hexdigest(),
         max_attempts=MOST_ATTEMPTS,
         use_cache=False,
+        urgent=True,
         created_by=by,
     )
     runs.put_caps(run, new.caps)

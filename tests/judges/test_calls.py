@@ -44,6 +44,17 @@ def test_what_one_worker_holds_another_does_not_get(run: Run) -> None:
     assert claim(run, "three") == []
 
 
+def test_what_somebody_waits_for_comes_before_an_older_run_at_the_same_endpoint(run: Run) -> None:
+    urgent = begin(small_corpus(), Judge("cpdscore_simple", endpoint=run.endpoint))
+    Run.objects.filter(pk=urgent.pk).update(urgent=True)
+    waited_for = set(urgent.calls.values_list("pk", flat=True))
+    assert set(claim(run, limit=5)) <= waited_for
+    assert len(waited_for) == 12
+    later = set(claim(run, limit=10))
+    assert len(later & waited_for) == 7
+    assert later - waited_for == set(run.calls.order_by("pk").values_list("pk", flat=True)[:3])
+
+
 def test_a_result_that_arrives_twice_counts_once(run: Run) -> None:
     call = Call.objects.get(pk=claim(run)[0])
     assert write([outcome(call)]).labels == 1
