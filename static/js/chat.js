@@ -35,7 +35,7 @@ class Chat {
     this.pending = null; // {key, text}: what is being sent, the same until the server has it
     const stored = JSON.parse(sessionStorage.getItem(this.base)) ?? {};
     this.field.value = stored.text ?? "";
-    this.unsent = stored.key ? stored : null; // what this tab was sending when it was reloaded
+    this.unsent = stored.key ? stored : null; // sent once the conversation is read: what a reload interrupted
     this.follows = true; // whether the end of the conversation is on screen, and stays there
     this.typedAt = -TYPING_MS;
     this.typing = new Map();
@@ -246,7 +246,9 @@ class Chat {
 
   submit(event) {
     event.preventDefault();
-    if (this.seen && !this.button.disabled) this.send({ key: newKey(), text: this.field.value });
+    const turn = { key: newKey(), text: this.field.value };
+    if (!this.seen && turn.text.trim()) this.unsent ??= turn; // until it is known whose turn it is
+    if (this.seen && !this.button.disabled) this.send(turn);
   }
 
   async send(turn) {

@@ -150,6 +150,22 @@ def test_a_reload_keeps_what_was_written_and_sends_on_what_was_being_sent(page_o
     assert list(chat.messages.values_list("text", flat=True)) == ["A long thought"]
 
 
+def test_what_is_sent_before_the_page_has_read_the_conversation_is_sent_then(page_of: Any) -> None:
+    ana, ben = factories.user("ana"), factories.user("ben")
+    campaign = chat_campaign([ana, ben])
+    page = page_of(ana)
+    chat = meet(campaign, ana, ben)
+    page.route("**/state/**", lambda route: route.abort())
+    page.goto(f"/chat/{campaign.pk}/{chat.pk}/")
+    write(page, "I am quick")
+    expect(page.get_by_role("alert")).to_contain_text("No connection")
+    assert not chat.messages.exists()
+    page.unroute("**/state/**")
+    expect(page.get_by_role("log")).to_contain_text("I am quick")
+    expect(page.get_by_label("Your turn", exact=True)).to_have_value("")
+    assert list(chat.messages.values_list("text", flat=True)) == ["I am quick"]
+
+
 def test_who_reads_back_is_not_pulled_to_the_end_by_a_turn_of_the_other(page_of: Any) -> None:
     ana, ben = factories.user("ana"), factories.user("ben")
     campaign = chat_campaign([ana, ben])
