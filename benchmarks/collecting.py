@@ -45,7 +45,7 @@ RETRY_SECONDS, POLL_SECONDS, ASK_SECONDS, QUIET_SECONDS = 1.0, 1.0, 5.0, 15.0
 lobby, and with a stream.
 """
 SCHEME = "comperdial_dialogue"
-TASKS, ANNOTATORS = 10_000, 20
+TASKS, ANNOTATORS, MOST_CYCLES = 10_000, 20, 400
 PATIENCE = 120.0
 SETTLED = supervisor.SETTLED + 0.5
 """Seconds from the start of a process until the next kill: it then starts again at once."""
@@ -462,8 +462,12 @@ def _readable(received: Iterable[bytes]) -> str:
 
 
 def _beside_annotators(options: argparse.Namespace) -> dict[str, Any]:
-    """Return annotators' times with and without open conversations; both are measured in turns."""
-    tasks = min(TASKS, max(200, int(400 * 2 * options.turns * options.seconds)))
+    """Return annotators' times with and without open conversations; both are measured in turns.
+
+    Each time is short enough that nobody runs out of tasks at MOST_CYCLES submissions a second.
+    """
+    seconds = min(options.seconds, TASKS * annotate.RATERS / (MOST_CYCLES * 2 * options.turns))
+    tasks = max(200, int(MOST_CYCLES * 2 * options.turns * seconds / annotate.RATERS) + 1_000)
     rating = annotate._campaign(tasks, annotate.TURNS)
     annotators = annotate._people(rating, ANNOTATORS)
     chats, sessions = _open_chats(options.streams)
@@ -473,9 +477,7 @@ def _beside_annotators(options: argparse.Namespace) -> dict[str, Any]:
         annotate._measure(people, 2.0)
         for number in range(options.turns):
             for side in ("with", "without") if number % 2 else ("without", "with"):
-                measured = asyncio.run(
-                    _measured(people, options.seconds, port, chats, sessions, side == "with")
-                )
+                measured = asyncio.run(_measured(people, seconds, port, chats, sessions, side == "with"))
                 times[side].append(measured)
     ratios = sorted(a["p95_ms"] / b["p95_ms"] for a, b in zip(times["with"], times["without"], strict=True))
     return {
