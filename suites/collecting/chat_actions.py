@@ -10,6 +10,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import DurationField, Exists, ExpressionWrapper, F, OuterRef, Q
 from django.utils import timezone
 
 from annotation.campaigns.campaign_actions import log
@@ -303,8 +304,16 @@ def sweep() -> int:
     """End overdue conversations, and forget who left the lobby long ago; return how many were ended."""
     now = timezone.now()
     Waiting.objects.filter(seen_at__lt=now - FORGOTTEN).delete()
-    rows = Chat.objects.filter(state=Chat.State.OPEN).select_related("campaign__chat_plan").order_by("pk")
-    return sum(end_overdue(row.pk) for row in rows if overdue(row, now))
+    # Only these can be overdue, and most open conversations are none of them: one query finds them.
+    holding = {"assignment__state": "leased", "user__is_active": True}
+    lost = ChatSeat.objects.filter(chat=OuterRef("pk"), is_system=False).exclude(**holding)
+    idle = ExpressionWrapper(
+        F("campaign__chat_plan__idle_minutes") * timedelta(minutes=1), output_field=DurationField()
+    )
+    is_idle = Q(last_at__lte=now - idle) & ~Q(campaign__state=Campaign.State.PAUSED)
+    is_closed = Q(campaign__state=Campaign.State.CLOSED) | Q(campaign__deadline__lte=now)
+    rows = Chat.objects.filter(is_idle | is_closed | Exists(lost), state=Chat.State.OPEN).order_by("pk")
+    return sum(end_overdue(pk) for pk in rows.values_list("pk", flat=True))
 
 
 def abandon(row: Chat, reason: str, report: str = "") -> None:

@@ -15,12 +15,11 @@ from django.utils import timezone
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation import access, scheme_store
+from annotation import access
 from annotation.access import campaign_researcher_only
 from annotation.errors import AnswerRefused, CampaignRefused, NotTaskHolder
 from annotation.kinds import DIALOGUE
-from annotation.models import Campaign, Corpus, Guidelines
-from annotation.pages.campaign_form import setting_field
+from annotation.models import Campaign, Guidelines
 from annotation.pages.work import as_json
 from annotation.work import task_actions, task_page
 from annotation.work.checking import parse
@@ -36,6 +35,7 @@ from jobs.runs import CAPS, PAUSES
 from judges.pages.forms import CapsForm
 from judges.pages.runs import offer_endpoints, sync_endpoints
 from suites.collecting import chat_actions, chat_dialogues, chat_lobby, chat_plans, chat_replies, chat_systems
+from suites.collecting.campaign_forms import WritersCampaignForm, new_campaign
 from suites.collecting.chat_plans import PLAN_SETTINGS
 from suites.collecting.chat_systems import NewSystem
 from suites.collecting.errors import ChatRefused, PersonasRefused
@@ -203,74 +203,36 @@ def chat_pick(request: HttpRequest, campaign: int, chat: int) -> HttpResponse:
 # For researchers.
 
 
-class ChatCampaignForm(forms.Form):
-    """A new campaign of conversations over one corpus: PLAN_SETTINGS add their fields."""
+class ChatCampaignForm(WritersCampaignForm):
+    """A new campaign of conversations over one corpus."""
 
-    name = forms.CharField(
-        max_length=Campaign.name.field.max_length,
-        help_text="Members see this name. Do not name a system in it.",
-    )
+    plan_settings = PLAN_SETTINGS
+    guidelines_text = chat_plans.GUIDELINES
+    kinds = (DIALOGUE.key,)
     scheme = forms.ChoiceField(
         label="Annotation scheme",
         help_text="What each person answers about the conversation, once it is over.",
     )
-    guidelines = forms.CharField(
-        required=False,
-        initial=chat_plans.GUIDELINES,
-        widget=forms.Textarea(attrs={"rows": 8}),
-        help_text="What people do in the conversation, in Markdown; shown in the lobby.",
-    )
-    consent = forms.CharField(
-        required=False, widget=forms.Textarea(attrs={"rows": 4}), label="Consent text",
-        help_text="What people agree to first, in Markdown. Left empty, nobody is asked.",
-    )  # fmt: skip
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        kinds = scheme_store.item_kinds()
-        choices = [
-            (title, [(ref, name) for ref, name in group if kinds.get(ref) == DIALOGUE.key])
-            for title, group in scheme_store.choices()
-        ]
-        scheme = self.fields["scheme"]
-        assert isinstance(scheme, forms.ChoiceField)
-        scheme.choices = [(title, group) for title, group in choices if group]
-        for setting in PLAN_SETTINGS.values():
-            self.fields[setting.name] = setting_field(setting)
+    def create_draft(self, **values: Any) -> Campaign:
+        """Create the campaign from the values of its fields, the plan and the corpus."""
+        return chat_plans.create(**values)
 
-    def create(self, request: HttpRequest, corpus: Corpus) -> Campaign:
-        """Create the campaign as a draft. Raises CampaignRefused."""
-        values = dict(self.cleaned_data)
-        plan = {name: values.pop(name) for name in PLAN_SETTINGS}
-        values["guidelines"] = values["guidelines"].strip()
-        return chat_plans.create(by=user_of(request), corpus=corpus, plan=plan, **values)
+    def next_page(self, draft: Campaign) -> str:
+        """Return the page that adds systems where people talk with these."""
+        return "new-chat-system" if draft.chat_plan.has_systems else super().next_page(draft)
 
 
 @require_http_methods(["GET", "POST"])
 @researcher_only
 def new_chat_campaign(request: HttpRequest, name: str) -> HttpResponse:
     """Researchers: set up a campaign whose members talk about the dialogues of a corpus without turns."""
-    corpus = access.corpus_named(name)
-    form = ChatCampaignForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        try:
-            draft = form.create(request, corpus)
-        except CampaignRefused as error:
-            form.add_error(error.field if error.field in form.fields else None, str(error))
-        else:
-            messages.success(request, "The draft is created. Add people, then open it.")
-            if draft.chat_plan.has_systems:
-                return redirect("new-chat-system", draft.pk)
-            return redirect("campaign", draft.pk)
-    context = {
-        "title": "Conversations",
-        "lead": "Members play one participant each of a dialogue without turns, and write to each other or "
-        "to a system. A finished conversation becomes a continuation of its dialogue, and its people "
-        "answer the questions of the scheme.",
-        "corpus": corpus,
-        "form": form,
-    }
-    return render(request, "collecting/new_campaign.html", context, status=422 if form.errors else 200)
+    lead = (
+        "Members play one participant each of a dialogue without turns, and write to each other or to a "
+        "system. A finished conversation becomes a continuation of its dialogue, and its people answer the "
+        "questions of the scheme."
+    )
+    return new_campaign(request, name, ChatCampaignForm, title="Conversations", lead=lead)
 
 
 class ChatSystemForm(CapsForm, WithParameters):

@@ -103,9 +103,7 @@ class WritingTextSerializer(WriterDialogueSerializer):
 @api.post(NewWriteCampaignSerializer, CampaignSerializer, status=201)
 def create(request: Request) -> Campaign:
     """Create a draft campaign of written responses; members and other settings are as for any campaign."""
-    values = api.data(request)
-    values["guidelines"] = values.get("guidelines") or None
-    return writing_plans.create(by=api.user(request), **values)
+    return writing_plans.create(by=api.user(request), **api.data(request))
 
 
 @api.post(gives=WritingPlaceSerializer, permission=IsSignedIn)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.contrib import messages
 from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -13,12 +12,12 @@ from django.urls import path, reverse
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation import access, scheme_store
+from annotation import access
 from annotation.access import campaign_researcher_only
 from annotation.campaigns.settings import SETTINGS
-from annotation.errors import AnswerRefused, CampaignRefused, NotTaskHolder
+from annotation.errors import AnswerRefused, NotTaskHolder
 from annotation.kinds import DIALOGUE, TURN
-from annotation.models import Campaign, Corpus
+from annotation.models import Campaign
 from annotation.pages.campaign_form import setting_field
 from annotation.pages.work import as_json
 from annotation.work.checking import parse
@@ -27,6 +26,7 @@ from annotation.work.shortcuts import REASONS
 from config.listing import Column, Listing
 from config.permissions import researcher_only, user_of
 from suites.collecting import writing_actions, writing_plans
+from suites.collecting.campaign_forms import WritersCampaignForm, new_campaign
 from suites.collecting.models import WritingPlan
 from suites.collecting.writing_plans import PLAN_SETTINGS
 
@@ -97,25 +97,16 @@ def write_skip(request: HttpRequest, campaign: int) -> HttpResponse:
 # For researchers.
 
 
-class WriteCampaignForm(forms.Form):
-    """A new campaign of written responses over one corpus: PLAN_SETTINGS add their fields."""
+class WriteCampaignForm(WritersCampaignForm):
+    """A new campaign of written responses over one corpus."""
 
-    name = forms.CharField(
-        max_length=Campaign.name.field.max_length,
-        help_text="Members see this name. Do not name a system in it.",
-    )
+    plan_settings = PLAN_SETTINGS
+    guidelines_text = writing_plans.GUIDELINES
+    kinds = (DIALOGUE.key, TURN.key)
+    field_order = ("name", "raters_per_item", "guidelines", "consent", "scheme")
     raters_per_item = setting_field(
         SETTINGS["raters_per_item"], label="Writers of a dialogue", help_text="Nobody writes twice for one."
     )
-    guidelines = forms.CharField(
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 5}),
-        help_text="What writers do, in Markdown. Left empty, Concord's own are used.",
-    )
-    consent = forms.CharField(
-        required=False, widget=forms.Textarea(attrs={"rows": 4}), label="Consent text",
-        help_text="What people agree to first, in Markdown. Left empty, nobody is asked.",
-    )  # fmt: skip
     scheme = forms.ChoiceField(
         required=False,
         label="Scheme of training and tests",
@@ -123,49 +114,20 @@ class WriteCampaignForm(forms.Form):
         "test them.",
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        kinds = scheme_store.item_kinds()
-        choices = [
-            (title, [(ref, name) for ref, name in group if kinds.get(ref) in (DIALOGUE.key, TURN.key)])
-            for title, group in scheme_store.choices()
-        ]
-        scheme = self.fields["scheme"]
-        assert isinstance(scheme, forms.ChoiceField)
-        scheme.choices = [("", "None"), *((title, group) for title, group in choices if group)]
-        for setting in PLAN_SETTINGS.values():
-            self.fields[setting.name] = setting_field(setting)
-
-    def create(self, request: HttpRequest, corpus: Corpus) -> Campaign:
-        """Create the campaign as a draft. Raises CampaignRefused."""
-        values = dict(self.cleaned_data)
-        plan = {name: values.pop(name) for name in PLAN_SETTINGS}
-        values["guidelines"] = values["guidelines"].strip() or None
-        return writing_plans.create(by=user_of(request), corpus=corpus, plan=plan, **values)
+    def create_draft(self, **values: Any) -> Campaign:
+        """Create the campaign from the values of its fields, the plan and the corpus."""
+        return writing_plans.create(**values)
 
 
 @require_http_methods(["GET", "POST"])
 @researcher_only
 def new_write_campaign(request: HttpRequest, name: str) -> HttpResponse:
     """Researchers: set up a campaign whose members write responses to the dialogues of a corpus."""
-    corpus = access.corpus_named(name)
-    form = WriteCampaignForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        try:
-            draft = form.create(request, corpus)
-        except CampaignRefused as error:
-            form.add_error(error.field if error.field in form.fields else None, str(error))
-        else:
-            messages.success(request, "The draft is created. Add people, then open it.")
-            return redirect("campaign", draft.pk)
-    context = {
-        "title": "Responses by people",
-        "lead": "Members write, at each turn of the second speaker, what they would say there, before they "
-        "see the real reply. What they write is rated like the responses of systems.",
-        "corpus": corpus,
-        "form": form,
-    }
-    return render(request, "collecting/new_campaign.html", context, status=422 if form.errors else 200)
+    lead = (
+        "Members write, at each turn of the second speaker, what they would say there, before they see the "
+        "real reply. What they write is rated like the responses of systems."
+    )
+    return new_campaign(request, name, WriteCampaignForm, title="Responses by people", lead=lead)
 
 
 WRITINGS = Listing(

@@ -108,7 +108,7 @@ def create(
 
     `plan` has values of PLAN_SETTINGS. Nothing is asked about what members write: `scheme` is for campaigns
     with training or tests, whose key tasks ask its questions. `options` are other settings of the campaign.
-    Raises CampaignRefused.
+    Without `guidelines` those of GUIDELINES are used. Raises CampaignRefused.
     """
     row = WritingPlan(**plan)
     check_values(row, PLAN_SETTINGS)
@@ -118,7 +118,7 @@ def create(
         corpus=corpus,
         scheme=scheme,
         annotators=annotators,
-        guidelines=guidelines,
+        guidelines=GUIDELINES if guidelines is None else guidelines,
         consent=consent,
         shows=(),
         form=Campaign.Form.WRITE,

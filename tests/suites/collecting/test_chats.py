@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -280,6 +281,17 @@ def test_whoever_is_silent_for_too_long_ends_it(people: list[User]) -> None:
         say(chat, people[1], "sorry")
     assert chat_actions.sweep() == 1
     assert chat_actions.view(by=people[0], chat=chat.pk).end_reason == "nobody wrote for too long"
+
+
+def test_a_sweep_asks_as_little_about_many_open_conversations_as_about_few(
+    django_assert_num_queries: Any,
+) -> None:
+    people = [factories.user(f"person {number}") for number in range(8)]
+    campaign = chat_campaign(people, dialogues=4)
+    for first, second in zip(people[::2], people[1::2], strict=True):
+        meet(campaign, first, second)
+    with django_assert_num_queries(2):
+        assert chat_actions.sweep() == 0
 
 
 def test_a_pause_stops_the_clock_and_the_turns(people: list[User]) -> None:

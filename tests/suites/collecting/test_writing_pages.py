@@ -16,6 +16,7 @@ from annotation.models import Assignment, Campaign, Continuation
 from annotation.work import check_actions, submissions
 from config.models import Event
 from suites.collecting.models import WrittenResponse
+from suites.collecting.writing_plans import GUIDELINES
 from tests import factories
 from tests.suites.collecting.writing import begin, finish, fixed_corpus, reply, write_campaign
 
@@ -209,6 +210,23 @@ def test_a_researcher_creates_a_campaign_on_the_page(ana: User, rei: User) -> No
     assert Event.objects.filter(verb="campaign: create", by=rei).exists()
     for name in ("campaign", "edit-campaign", "writings"):
         assert client.get(reverse(name, args=[campaign.pk])).status_code == 200
+
+
+@pytest.mark.parametrize("scheme", ["", "comperdial_dialogue"])
+def test_guidelines_begin_with_what_writers_do_also_where_a_scheme_is_for_tests(
+    rei: User, scheme: str
+) -> None:
+    corpus, client = fixed_corpus(), client_of(rei)
+    address = reverse("new-write-campaign", args=[corpus.name])
+    page = client.get(address).context["form"]
+    values = {field.name: field.value() for field in page if field.value() is not None}
+    assert client.post(address, values | {"name": "page", "scheme": scheme}).status_code == 302
+    body = {"name": "api", "corpus": corpus.name} | ({"scheme": scheme} if scheme else {})
+    assert (
+        client.post(reverse("api-write-campaigns"), body, content_type="application/json").status_code == 201
+    )
+    texts = Campaign.objects.filter(name__in=("page", "api")).values_list("guidelines__text", flat=True)
+    assert [text.replace("\r\n", "\n") for text in texts] == [GUIDELINES, GUIDELINES]
 
 
 def test_researchers_follow_what_is_written(campaign: Campaign, ana: User, rei: User) -> None:
