@@ -146,6 +146,7 @@ class CampaignSerializer(SettingsSerializer):
             "id",
             "name",
             "state",
+            "form",
             "corpus",
             "scheme",
             "systems",
@@ -156,7 +157,7 @@ class CampaignSerializer(SettingsSerializer):
             "shows",
             "archived_at",
         ]
-        read_only_fields = ["state", "archived_at"]
+        read_only_fields = ["state", "form", "archived_at"]
         extra_kwargs: ClassVar[dict[str, Any]] = {"name": {"validators": []}}
 
     def validate_scheme(self, ref: str) -> str:
@@ -190,6 +191,7 @@ class CampaignSerializer(SettingsSerializer):
             "id": instance.pk,
             "name": instance.name,
             "state": instance.state,
+            "form": instance.form,
             "corpus": instance.corpus.name,
             "scheme": instance.scheme_version.scheme.key,
             "scheme_version": instance.scheme_version.version,

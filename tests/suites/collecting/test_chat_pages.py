@@ -90,6 +90,11 @@ def test_consent_is_agreed_to_on_the_annotation_page_first(ana: User, ben: User)
     assert "You take part freely." in page.content.decode()
 
 
+def test_the_api_s_campaigns_say_what_their_members_do(campaign: Campaign, rei: User) -> None:
+    rows = client_of(rei).get(reverse("api-campaigns")).json()["results"]
+    assert [row["form"] for row in rows] == ["chat"]
+
+
 def test_the_api_s_next_task_names_the_page(campaign: Campaign, ana: User, ben: User) -> None:
     answer = post(client_of(ana), "api-work-next", campaign.pk).json()
     assert (answer["task"], answer["own_page"]) == (None, reverse("lobby", args=[campaign.pk]))
